@@ -1,0 +1,29 @@
+# Each target does all its own set-up: Python 3.11+, pip and a C++ compiler are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: quickstart test lint types check-python clean
+
+quickstart: .venv/installed
+	$(BIN)/lengthlab quickstart
+
+test: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/pytest -n auto
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+.venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@ .venv/installed
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

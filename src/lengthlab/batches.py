@@ -1,0 +1,118 @@
+"""From a config to batches of tokens and position ids: tasks -> formats -> positions -> here.
+
+All rows of a batch have the same length, so there is no padding to compute (a format that drops
+leading zeros adds at most a token of it). Each batch depends only on its seed and its number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lengthlab.config import Config
+from lengthlab.errors import UserError
+from lengthlab.formats import FORMATS
+from lengthlab.formats.format import Format, Written
+from lengthlab.formats.layout import Layout
+from lengthlab.positions import POSITIONS
+from lengthlab.positions.ids import PositionIds
+from lengthlab.seeding import generator
+from lengthlab.tasks import TASKS
+from lengthlab.tasks.task import Digits, Problems, Task
+
+TEST_BLOCK = 64  # test problems are drawn in blocks of this size, so that the first k do not depend on how many follow
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows ready for the model."""
+
+    tokens: Tensor  # (B, T)
+    positions: tuple[Tensor, ...]  # for each encoding: ids (1 or B, T)
+    answer: int  # first column of the answer
+
+    @property
+    def inputs(self) -> Tensor:
+        return self.tokens[:, :-1]
+
+    @property
+    def targets(self) -> Tensor:
+        """The answer and its end token (B, A); PAD does not count. Predicted at columns answer-1, answer, ..."""
+        return self.tokens[:, self.answer :]
+
+    def rows(self, start: int, stop: int) -> "Batch":
+        """The rows start..stop-1."""
+        positions = tuple(ids if len(ids) == 1 else ids[start:stop] for ids in self.positions)
+        return Batch(self.tokens[start:stop], positions, self.answer)
+
+    def split(self, rows: int) -> list["Batch"]:
+        """Batches of at most `rows` rows."""
+        return [self.rows(start, start + rows) for start in range(0, len(self.tokens), rows)]
+
+
+class Pipeline:
+    """Draws problems, writes them and numbers their tokens, as a config says."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.task: Task = TASKS[config.task.kind].load()(config.task)
+        self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task.symbol)
+        self.positions: list[PositionIds] = [POSITIONS[p.positions.kind].load()(p.positions) for p in config.pairs]
+
+    def training_batch(self, step: int, longest: int) -> Batch:
+        """The batch of a training step, its length uniform in 1..longest."""
+        seeds = self.config.seeds
+        rng = generator(seeds.data, "training problems", step)
+        digits = int(rng.integers(1, longest + 1))
+        written = self.format.write(self.task.draw(rng, digits, self.config.training.batch), rng)
+        return self._batch(written, generator(seeds.sampling, "training positions", step), training=True)
+
+    def test_batches(self, digits: int, examples: int) -> Iterator[tuple[Problems, Batch]]:
+        """The first `examples` test problems of a length, in blocks; no generator is shared with training."""
+        seed = self.config.seeds.test
+        for block in range(-(-examples // TEST_BLOCK)):
+            rng = generator(seed, "test problems", digits, block)
+            problems = self.task.draw(rng, digits, TEST_BLOCK)
+            written = self.format.write(problems, rng)
+            batch = self._batch(written, generator(seed, "test positions", digits, block), training=False)
+            wanted = min(TEST_BLOCK, examples - block * TEST_BLOCK)
+            yield problems.first(wanted), batch.rows(0, wanted)
+
+    def samples(self, digits: int, examples: int) -> tuple[Written, Batch]:
+        """A few training examples of one length, to look at."""
+        seeds = self.config.seeds
+        rng = generator(seeds.data, "samples", digits)
+        written = self.format.write(self.task.draw(rng, digits, examples), rng)
+        return written, self._batch(written, generator(seeds.sampling, "sample positions", digits), training=True)
+
+    def question(self, operands: tuple[Digits, ...]) -> Batch:
+        """Given problems, written with the test seed's hints and ids."""
+        seed = self.config.seeds.test
+        written = self.format.write(Problems(operands, self.task.solve(operands)), generator(seed, "question"))
+        return self._batch(written, generator(seed, "question positions"), training=False)
+
+    def _batch(self, written: Written, rng: np.random.Generator, training: bool) -> Batch:
+        ids = [scheme.assign(written.layout, rng, len(written.tokens), training) for scheme in self.positions]
+        return Batch(torch.from_numpy(written.tokens), tuple(map(torch.from_numpy, ids)), written.layout.answer)
+
+    def columns(self, digits: int) -> int:
+        """How many tokens a problem of `digits` digits has."""
+        return self._layout(digits).columns
+
+    def require(self, digits: int, wanted_by: str) -> None:
+        """Refuse a length that the hints or the position ids cannot reach, naming the option to change."""
+        reason = f"{wanted_by} reaches {digits} digits"
+        try:
+            layout = self._layout(digits)
+        except UserError as error:
+            raise UserError(f"{error} ({reason})") from None
+        for index, scheme in enumerate(self.positions):
+            if refusal := scheme.refusal(layout):
+                where = "positions" if index == 0 else f"also.{index - 1}.positions"
+                raise UserError(f"{where}.{refusal} ({reason})")
+
+    def _layout(self, digits: int) -> Layout:
+        rng = generator(0, "layout")
+        return self.format.write(self.task.draw(rng, digits, 1), rng).layout

@@ -1,0 +1,20 @@
+"""Everything that can be chosen by name, with its description."""
+
+from lengthlab.encodings import ENCODINGS
+from lengthlab.formats import FORMATS
+from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.positions import POSITIONS
+from lengthlab.recipes.names import recipe_description, recipe_names
+from lengthlab.tasks import TASKS
+
+AXES = {"encodings": ENCODINGS, "positions": POSITIONS, "formats": FORMATS, "tasks": TASKS, "optimizers": OPTIMIZERS}
+
+
+def catalogue() -> dict[str, list[dict[str, str]]]:
+    """For each axis its entries, as {"name": ..., "description": ...}."""
+    listed = {
+        axis: [{"name": entry.name, "description": entry.description} for entry in registry.entries()]
+        for axis, registry in AXES.items()
+    }
+    listed["recipes"] = [{"name": name, "description": recipe_description(name)} for name in recipe_names()]
+    return listed

@@ -1,0 +1,238 @@
+"""The command line. Commands import what they need inside, so that --help answers at once."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+
+from lengthlab import __version__
+from lengthlab.errors import RunFailed, UserError
+
+app = App(
+    name="lengthlab",
+    help="Train small Transformers on arithmetic and test them on problems longer than any they saw.",
+    version=f"lengthlab {__version__}",
+)
+
+Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
+Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes"]
+
+
+def main() -> None:
+    """Run the command; a user's mistake ends in one sentence and exit status 2."""
+    try:
+        app(exit_on_error=False, print_error=False)
+    except (UserError, CycloptsError) as error:
+        _complain(error)
+        sys.exit(2)
+    except RunFailed as error:
+        _complain(error)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        sys.exit(130)
+
+
+def _complain(message: object) -> None:
+    text = " ".join(str(message).split())
+    Console(stderr=True).print(f"lengthlab: {text}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
+
+
+@app.command(name="list")
+def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
+    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes."""
+    from lengthlab.catalogue import catalogue
+
+    chosen = {what: catalogue()[what]} if what else catalogue()
+    if as_json:
+        _print_json(chosen[what] if what else chosen)
+        return
+    width = max(len(item["name"]) for items in chosen.values() for item in items)
+    for axis, items in chosen.items():
+        print(f"{axis}")
+        for item in items:
+            print(f"  {item['name']:<{width}}  {item['description']}")
+
+
+@app.command
+def show(
+    recipe: str,
+    /,
+    *overrides: Overrides,
+    digits: Annotated[int, Parameter(help="Length of the operands.")] = 3,
+    examples: Annotated[int, Parameter(help="How many to show.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Show examples as the model reads them: tokens, places, position ids and what the loss counts.
+
+    Parameters
+    ----------
+    recipe
+        A preset's name or a YAML file.
+    """
+    from lengthlab.commands.show import describe_examples, print_examples
+    from lengthlab.recipes.load import load_config
+
+    config = load_config(recipe, overrides)
+    if digits < 1 or examples < 1:
+        raise UserError("--digits and --examples: at least 1")
+    shown = describe_examples(config, digits, examples)
+    if as_json:
+        _print_json(shown)
+    else:
+        print_examples(shown)
+
+
+@app.command
+def train(
+    recipe: str,
+    /,
+    *overrides: Overrides,
+    dry_run: Annotated[bool, Parameter(negative="", help="Print what it would cost; start nothing.")] = False,
+    fresh: Annotated[bool, Parameter(negative="", help="Train again even if this run is finished.")] = False,
+    threads: Annotated[int | None, Parameter(help="Processor threads; all cores if not given.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a recipe, test it, and keep everything in runs/ID.
+
+    Parameters
+    ----------
+    recipe
+        A preset's name or a YAML file.
+    """
+    from lengthlab.recipes.load import load_config
+
+    config = load_config(recipe, overrides)
+    if threads is not None and threads < 1:
+        raise UserError("--threads: at least 1")
+
+    import torch
+
+    from lengthlab.checks import check
+    from lengthlab.commands.evaluate import rows_table
+    from lengthlab.commands.train import estimate_json, print_estimate, train_config
+    from lengthlab.runs import Run
+    from lengthlab.training.estimate import estimate
+
+    check(config)
+    if threads:
+        torch.set_num_threads(threads)
+    if dry_run:
+        expected = estimate(config)
+        if as_json:
+            _print_json(estimate_json(expected, Run.of(config)))
+        else:
+            print_estimate(expected, Run.of(config))
+        return
+    run = train_config(config, fresh, Console(stderr=as_json))
+    rows = run.evaluation or []
+    if as_json:
+        _print_json({"run": str(run.path), "state": run.status["state"], "evaluation": rows})
+    else:
+        Console().print(rows_table({run.id: rows}, config.training.digits))
+        print(f"run: {run.path}")
+
+
+@app.command
+def evaluate(
+    run: str,
+    /,
+    *,
+    digits: Annotated[
+        str | None, Parameter(help="Lengths, such as 1-20 or 5,10,15-20; the run's own if not given.")
+    ] = None,
+    examples: Annotated[int | None, Parameter(help="Problems for each length; the run's own if not given.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Exact match of a trained run for each digit length, with 95% intervals.
+
+    Parameters
+    ----------
+    run
+        The run's folder or (the beginning of) its id.
+    """
+    from lengthlab.lengths import parse_lengths
+    from lengthlab.runs import Run
+
+    found = Run.find(run)
+    try:
+        lengths = parse_lengths(digits) if digits is not None else None
+    except ValueError as error:
+        raise UserError(f"--digits: {error}") from None
+    if examples is not None and examples < 1:
+        raise UserError("--examples: at least 1")
+    from lengthlab.commands.evaluate import evaluate_run, rows_table
+
+    rows = [row.as_dict() for row in evaluate_run(found, lengths, examples, Console(stderr=True))]
+    if as_json:
+        _print_json(rows)
+    else:
+        Console().print(rows_table({found.id: rows}, found.config.training.digits))
+
+
+@app.command
+def add(run: str, a: str, b: str, /, *, as_json: Json = False) -> None:
+    """Ask a trained model for a sum.
+
+    Parameters
+    ----------
+    run
+        The run's folder or (the beginning of) its id.
+    a
+        The first number.
+    b
+        The second number.
+    """
+    from lengthlab.runs import Run
+
+    found = Run.find(run)
+    from lengthlab.commands.add import ask
+
+    answer = ask(found, (a, b))
+    if as_json:
+        _print_json(asdict(answer))
+        return
+    print(f"prompt  {answer.prompt}")
+    print(f"answer  {answer.produced}")
+    print(f"{a} + {b} = {answer.answer}" if answer.answer is not None else f"{a} + {b}: the answer cannot be read")
+    print("correct" if answer.correct else f"wrong: the sum is {answer.truth}")
+
+
+@app.command
+def figure(
+    *runs: Annotated[str, Parameter(help="Folders or ids of runs.")],
+    out: Annotated[Path, Parameter(help="Where to draw; .png and .svg are added.")] = Path("exact-match"),
+    title: Annotated[str, Parameter(help="Title of the figure.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Draw exact match by digit length, a line for each run."""
+    from lengthlab.runs import Run
+
+    if not runs:
+        raise UserError("figure: name at least one run")
+    found = [Run.find(name) for name in runs]
+    from lengthlab.commands.figure import draw_runs
+
+    files = [str(file) for file in draw_runs(found, out, title)]
+    if as_json:
+        _print_json(files)
+    else:
+        print("\n".join(files))
+
+
+@app.command
+def quickstart(*overrides: Overrides, recipe: str = "zhou2024-mini") -> None:
+    """The paper's recipe at mini scale, two seeds side by side, ending in a figure."""
+    from lengthlab.commands.quickstart import quickstart as run_quickstart
+
+    if not run_quickstart(recipe, list(overrides), Console()):
+        sys.exit(1)

@@ -1,0 +1,49 @@
+"""`lengthlab add`: ask a trained model for a sum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lengthlab.errors import UserError
+from lengthlab.evaluation.decode import decode
+from lengthlab.evaluation.load import load_model
+from lengthlab.runs import Run
+from lengthlab.tasks.task import Digits
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model was asked, what it wrote, and what that means."""
+
+    prompt: str
+    produced: str
+    answer: str | None  # None if what it wrote is not a number
+    truth: str
+    correct: bool
+
+
+def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
+    """Greedy decoding of one question."""
+    operands = _operands(numbers)
+    model, pipeline = load_model(run)
+    if pipeline.task.symbol != "+":
+        raise UserError(f"run {run.id} was not trained on addition")
+    pipeline.require(operands[0].shape[1], "the longer number")
+    batch = pipeline.question(operands)
+    produced = decode(model, batch)[0].tolist()
+    vocabulary = pipeline.format.vocabulary
+    reading = pipeline.format.read(batch.tokens[0].tolist())
+    assert reading is not None, "a format must be able to read what it wrote"
+    answer = pipeline.format.read_answer(produced)
+    prompt = vocabulary.text(batch.tokens[0, : batch.answer].tolist())
+    return Answer(prompt, vocabulary.text(produced), answer, reading.answer, answer == reading.answer)
+
+
+def _operands(numbers: tuple[str, ...]) -> tuple[Digits, ...]:
+    """Decimal strings as digits (1, places), units first, all as long as the longest."""
+    for number in numbers:
+        if not (number.isascii() and number.isdigit()):
+            raise UserError(f"{number!r} is not a number of decimal digits")
+    plain = [number.lstrip("0") or "0" for number in numbers]
+    longest = max(map(len, plain))
+    return tuple(np.array([[int(digit) for digit in number.zfill(longest)[::-1]]], dtype=np.uint8) for number in plain)

@@ -1,0 +1,46 @@
+"""`lengthlab train`: one run from a config, or what it would cost."""
+
+from dataclasses import asdict
+
+from rich.console import Console
+
+from lengthlab.config import Config
+from lengthlab.display import make_display
+from lengthlab.runs import Run
+from lengthlab.training.estimate import Estimate
+from lengthlab.training.loop import Trainer, Watcher
+
+
+def train_config(config: Config, fresh: bool, console: Console) -> Run:
+    """Train and evaluate, unless this very run is finished already and `fresh` is not asked for."""
+    run = Run.of(config)
+    if run.status.get("state") == "finished" and not fresh:
+        console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
+        return run
+    with make_display(console) as display:
+        display.add(run.id, config.training.steps)
+        watcher = Watcher(lambda line: display.metrics(run.id, line), lambda text: display.note(run.id, text))
+        Trainer(config, run, watcher).train()
+    return run
+
+
+def print_estimate(estimate: Estimate, run: Run) -> None:
+    """The cost of a run, for people."""
+    print(f"run         {run.path} (not started)")
+    print(f"parameters  {estimate.parameters:,}")
+    print(f"examples    {estimate.examples:,}")
+    print(f"tokens      {estimate.tokens:,}")
+    print(f"FLOPs       {estimate.flops:.2e}")
+    print(f"memory      {estimate.memory_bytes / 2**20:,.0f} MiB")
+    print(f"time        {_duration(estimate.seconds)} on this machine, roughly")
+
+
+def estimate_json(estimate: Estimate, run: Run) -> dict[str, object]:
+    return {"run": str(run.path), **asdict(estimate)}
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,187 @@
+"""One schema for YAML recipes, `key=value` overrides and saved runs."""
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from lengthlab.encodings import ENCODINGS
+from lengthlab.errors import suggestion
+from lengthlab.formats import FORMATS
+from lengthlab.lengths import parse_lengths
+from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.options import EncodingOptions, Options, Section
+from lengthlab.positions import POSITIONS
+from lengthlab.registry import Registry
+from lengthlab.sizes import SIZES
+from lengthlab.tasks import TASKS
+
+
+def _variant_of(registry: Registry) -> BeforeValidator:
+    """Validate with the options of the registered variant that `kind` names; a bare name is short for its kind."""
+
+    def validate(value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"kind": value}
+        if not isinstance(value, dict):
+            return value  # an Options object, or a mistake that pydantic will name
+        kind = value.get("kind")
+        if kind not in registry.names():
+            known = suggestion(str(kind), registry.names())
+            raise PydanticCustomError(
+                "unknown_kind", "no such {noun}; {hint}", {"key": "kind", "noun": registry.noun, "hint": known}
+            )
+        return registry[kind].load().options_class.model_validate(value)
+
+    return BeforeValidator(validate)
+
+
+TaskChoice = Annotated[SerializeAsAny[Options], _variant_of(TASKS)]
+FormatChoice = Annotated[SerializeAsAny[Options], _variant_of(FORMATS)]
+PositionsChoice = Annotated[SerializeAsAny[Options], _variant_of(POSITIONS)]
+EncodingChoice = Annotated[SerializeAsAny[EncodingOptions], _variant_of(ENCODINGS)]
+OptimizerChoice = Annotated[SerializeAsAny[Options], _variant_of(OPTIMIZERS)]
+
+
+def _lengths(value: Any) -> Any:
+    return parse_lengths(str(value)) if isinstance(value, str | int) else value
+
+
+Lengths = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_lengths)]  # or as text: 1-10,15
+
+
+class Pair(Section):
+    """One (position ids, encoding) pair; a model may have several."""
+
+    positions: PositionsChoice = Field(default_factory=lambda: _default(POSITIONS, "sequential"))
+    encoding: EncodingChoice
+
+
+class ModelOptions(Section):
+    """The Transformer's shape. `size` is short for a named shape (see `sizes.py`)."""
+
+    layers: int = Field(default=2, ge=1)
+    width: int = Field(default=128, ge=1)
+    feedforward: int = Field(default=512, ge=1)
+    heads: int = Field(default=4, ge=1)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    tied: bool = Field(default=False, description="use the embedding matrix as output matrix")
+    logit_factor: float = Field(default=1.0, gt=0, description="multiplies the attention logits")
+    logit_factor_at_test: float | None = Field(default=None, gt=0, description="the same at test, if another")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_size(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            data = {"size": data}
+        if isinstance(data, dict) and "size" in data:
+            data = dict(data)
+            size = str(data.pop("size"))
+            if size not in SIZES:
+                raise PydanticCustomError(
+                    "unknown_size", "no such size; {hint}", {"key": "size", "hint": suggestion(size, SIZES)}
+                )
+            data = SIZES[size] | data
+        return data
+
+    @field_validator("heads")
+    @classmethod
+    def _heads_divide_width(cls, heads: int, info: Any) -> int:
+        width = info.data.get("width")
+        if width and width % heads:
+            divisors = [h for h in range(1, width + 1) if width % h == 0]
+            near = min(divisors, key=lambda h: abs(h - heads))
+            raise PydanticCustomError(
+                "heads",
+                "{heads} heads do not divide the width {width}; the nearest number that does is {near}",
+                {"heads": heads, "width": width, "near": near},
+            )
+        return heads
+
+
+class ScheduleOptions(Section):
+    """Linear warm-up from 0, then cosine decay to `final` of the peak rate at the last step."""
+
+    warmup: int = Field(default=500, ge=0, description="steps of warm-up")
+    final: float = Field(default=0.1, ge=0, le=1, description="last rate as a share of the peak")
+
+
+class TrainingOptions(Section):
+    """What is trained on, for how long, and how."""
+
+    digits: int = Field(default=10, ge=1, description="longest operand; lengths are uniform in 1..digits")
+    steps: int = Field(default=1000, ge=1)
+    batch: int = Field(default=128, ge=1, description="examples in a step, all of one length")
+    growth: float = Field(
+        default=0.0, ge=0, le=1, description="share of the steps over which the longest length grows from 2 to `digits`"
+    )
+    optimizer: OptimizerChoice = Field(default_factory=lambda: _default(OPTIMIZERS, "adamw"))
+    schedule: ScheduleOptions = ScheduleOptions()
+    clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    compile: Literal["auto", "on", "off"] = "auto"
+    log_every: int = Field(default=20, ge=1, description="steps between lines of metrics.jsonl")
+    evaluate_every: int = Field(default=200, ge=0, description="steps between evaluations during training; 0 for none")
+    evaluate_digits: Lengths = Field(default=(), description="lengths evaluated during training")
+    evaluate_examples: int = Field(default=64, ge=1)
+
+
+class EvaluationOptions(Section):
+    """What is tested when training is done."""
+
+    digits: Lengths = Field(default=tuple(range(1, 21)), min_length=1)
+    examples: int = Field(default=1000, ge=1, description="problems for each length")
+
+
+class Seeds(Section):
+    """Independent sources of randomness."""
+
+    weights: int = Field(default=0, ge=0)
+    data: int = Field(default=0, ge=0, description="training problems and their order")
+    sampling: int = Field(default=0, ge=0, description="position ids and dropout")
+    test: int = Field(default=0, ge=0, description="test problems; the same for all runs unless changed")
+
+
+def _default(registry: Registry, kind: str) -> Options:
+    return registry[kind].load().options_class(kind=kind)
+
+
+def _default_encoding() -> EncodingOptions:
+    return EncodingOptions(kind="none")
+
+
+class Config(Section):
+    """Everything that determines a run."""
+
+    task: TaskChoice = Field(default_factory=lambda: _default(TASKS, "addition"))
+    format: FormatChoice = Field(default_factory=lambda: _default(FORMATS, "equation"))
+    positions: PositionsChoice = Field(default_factory=lambda: _default(POSITIONS, "sequential"))
+    encoding: EncodingChoice = Field(default_factory=_default_encoding)
+    also: tuple[Pair, ...] = Field(default=(), description="further (positions, encoding) pairs")
+    model: ModelOptions = ModelOptions()
+    training: TrainingOptions = TrainingOptions()
+    evaluation: EvaluationOptions = EvaluationOptions()
+    seeds: Seeds = Seeds()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_seed(cls, data: Any) -> Any:
+        """`seed: 3` is short for weights, data and sampling all 3."""
+        if isinstance(data, dict) and "seed" in data:
+            data = dict(data)
+            seed = data.pop("seed")
+            data["seeds"] = dict(data.get("seeds") or {}) | {"weights": seed, "data": seed, "sampling": seed}
+        return data
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All (positions, encoding) pairs, the main one first."""
+        return (Pair(positions=self.positions, encoding=self.encoding), *self.also)
+
+    @property
+    def id(self) -> str:
+        """Ten hexadecimal digits of a hash over the resolved config."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:10]

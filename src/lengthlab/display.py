@@ -1,0 +1,104 @@
+"""What a person sees while runs train: a live display on a terminal, plain lines elsewhere."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+class Display(Protocol):
+    """Hears of every line of metrics of every run on show."""
+
+    def __enter__(self) -> "Display": ...
+    def __exit__(self, *exception: object) -> None: ...
+    def add(self, label: str, steps: int) -> None: ...
+    def metrics(self, label: str, line: dict[str, Any]) -> None: ...
+    def note(self, label: str, text: str) -> None: ...
+
+
+def make_display(console: Console) -> Display:
+    """The display that suits where `console` writes to."""
+    return (
+        LiveDisplay(console)
+        if console.is_terminal
+        else PlainDisplay(lambda text: console.print(text, highlight=False, soft_wrap=True))
+    )
+
+
+def exact_match_text(scores: dict[str, float]) -> str:
+    """{"10": 0.98, "15": 0.5} as "10 digits 98%, 15 digits 50%"."""
+    return ", ".join(f"{digits} digits {score:.0%}" for digits, score in scores.items())
+
+
+class PlainDisplay:
+    """A line for each evaluation, and one for about each twentieth of the run."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.write = write
+        self.steps: dict[str, int] = {}
+        self.shown: dict[str, int] = {}
+
+    def __enter__(self) -> "PlainDisplay":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def add(self, label: str, steps: int) -> None:
+        self.steps[label] = steps
+        self.shown[label] = 0
+
+    def metrics(self, label: str, line: dict[str, Any]) -> None:
+        step, steps = line["step"], self.steps[label]
+        if "exact_match" in line:
+            self.write(f"{label}: step {step}/{steps}  exact match at {exact_match_text(line['exact_match'])}")
+        elif step - self.shown[label] >= steps / 20 or step == steps:
+            self.shown[label] = step
+            self.write(
+                f"{label}: step {step}/{steps}  loss {line['loss']:.4f}  next-token accuracy {line['accuracy']:.1%}  "
+                f"{line['tokens_per_second']:,.0f} tokens/s"
+            )
+
+    def note(self, label: str, text: str) -> None:
+        self.write(f"{label}: {text}")
+
+
+class LiveDisplay:
+    """A progress bar for each run."""
+
+    def __init__(self, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+        )
+        self.tasks: dict[str, TaskID] = {}
+        self.loss: dict[str, str] = {}
+        self.scores: dict[str, str] = {}
+
+    def __enter__(self) -> "LiveDisplay":
+        self.progress.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.progress.stop()
+
+    def add(self, label: str, steps: int) -> None:
+        self.tasks[label] = self.progress.add_task(label, total=steps, state="starting")
+
+    def metrics(self, label: str, line: dict[str, Any]) -> None:
+        if "exact_match" in line:
+            self.scores[label] = "exact match " + exact_match_text(line["exact_match"])
+        else:
+            self.loss[label] = f"loss {line['loss']:.3f}"
+        state = "  ".join(part for part in (self.loss.get(label), self.scores.get(label)) if part)
+        self.progress.update(self.tasks[label], completed=line["step"], state=state)
+
+    def note(self, label: str, text: str) -> None:
+        self.progress.console.print(f"{label}: {text}", highlight=False)

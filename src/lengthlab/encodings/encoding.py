@@ -1,0 +1,48 @@
+"""What an encoding is: three hooks that do nothing unless they are overridden."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from lengthlab.options import EncodingOptions, Options
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an encoding may know of the model it is built into."""
+
+    width: int
+    heads: int
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads
+
+
+class Encoding(nn.Module):
+    """Acts on the token embeddings, on queries and keys, or on the attention logits.
+
+    Position ids have the shape (1, T) or (B, T); those of queries and keys are separate arguments,
+    so that one new token can be decoded against cached keys.
+    """
+
+    options_class: ClassVar[type[Options]] = EncodingOptions
+    contextual: ClassVar[bool] = False  # whether `bias` looks at q and k; if not, it is computed once for all layers
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        """Token embeddings (B, T, width) with the positions worked in. Called once, before the first layer."""
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries (B, H, Tq, D) and keys (B, H, Tk, D) with the positions worked in."""
+        return q, k
+
+    def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor | None:
+        """What is added to the scaled logits: (1 or B, H, Tq, Tk), or None."""
+        return None
+
+
+def distances(q_positions: Tensor, k_positions: Tensor) -> Tensor:
+    """i - j for every query i and key j: (1 or B, Tq, Tk)."""
+    return q_positions[:, :, None] - k_positions[:, None, :]

@@ -1,0 +1,43 @@
+"""FIRE: functional interpolation for relative positions (Li et al. 2023, arXiv:2310.04418).
+
+    b(i, j) = f(psi(i - j) / psi(max(L, i))),    psi(x) = log(c x + 1)
+
+for a query at i and a key at j <= i. c and L are learned and positive; f is an MLP 1 -> 32 -> heads
+with ReLU. Beyond L the distance is measured as a share of the query's own position, so that an input
+of f never leaves [0, 1], whatever the length.
+"""
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from lengthlab.encodings.encoding import Encoding, Shape, distances
+from lengthlab.options import EncodingOptions
+
+
+class FireOptions(EncodingOptions):
+    """The initial values are those of Li et al. as their users keep them; the paper states only `units`."""
+
+    units: int = Field(default=32, ge=1, description="hidden units of the MLP f")
+    c: float = Field(default=0.1, gt=0, description="initial value of c")
+    threshold: float = Field(default=512.0, gt=0, description="initial value of L")
+
+
+class Fire(Encoding):
+    """The bias above, one output of f for each head."""
+
+    options_class = FireOptions
+
+    def __init__(self, options: FireOptions, shape: Shape) -> None:
+        super().__init__()
+        self.initial_threshold = options.threshold
+        self.c = nn.Parameter(torch.tensor(options.c))
+        self.threshold = nn.Parameter(torch.tensor(1.0))  # L, in units of its initial value
+        self.f = nn.Sequential(nn.Linear(1, options.units), nn.ReLU(), nn.Linear(options.units, shape.heads))
+
+    def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor:
+        c = self.c.abs()
+        threshold = (self.threshold * self.initial_threshold).abs()
+        distance = torch.log1p(c * distances(q_positions, k_positions).abs())
+        longest = torch.log1p(c * torch.maximum(q_positions.to(c.dtype), threshold))[:, :, None]
+        return self.f((distance / (longest + 1e-6)).unsqueeze(-1)).permute(0, 3, 1, 2)

@@ -1,0 +1,25 @@
+"""Mistakes a user can make, told in one sentence."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UserError(Exception):
+    """Something the user can mend. The command line prints it as one line and exits with status 2."""
+
+
+class RunFailed(Exception):
+    """A run cannot go on; the message says why and what to try. Exit status 1."""
+
+
+def suggestion(name: str, choices: Iterable[str]) -> str:
+    """The end of an error message: the nearest of `choices`, or all of them if none is near.
+
+    >>> suggestion("fyre", ["fire", "none"])
+    'did you mean fire?'
+    >>> suggestion("x", ["fire", "none"])
+    'choose one of fire, none'
+    """
+    known = list(choices)
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"

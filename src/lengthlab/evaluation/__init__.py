@@ -1,0 +1,1 @@
+"""Evaluation: exact match for each digit length, and decoding."""

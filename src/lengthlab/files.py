@@ -1,0 +1,39 @@
+"""Writing files so that a reader never sees half of one."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write to a temporary name in the same folder, sync, and rename."""
+    data = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_atomically(path, json.dumps(value, indent=2) + "\n")
+
+
+def append_line(path: Path, value: Any) -> None:
+    """Append one JSON line in a single write."""
+    with open(path, "ab", buffering=0) as file:
+        file.write(json.dumps(value, separators=(",", ":")).encode() + b"\n")
+
+
+def read_lines(path: Path) -> list[Any]:
+    """The JSON lines of a file; a last line cut short by a kill is left out."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    complete = text[: text.rfind("\n") + 1]
+    return [json.loads(line) for line in complete.splitlines()]

@@ -1,0 +1,11 @@
+"""Formats write problems as tokens and read answers back.
+
+A format lays out the columns of a batch once for each length (`layout.py`): which column holds which
+digit of which number, where the hints stand, where the answer begins. Filling the columns with a
+batch of problems is then a single array operation (`format.py`).
+"""
+
+from lengthlab.registry import Registry
+
+FORMATS = Registry("format", __name__)
+FORMATS.add("equation", "equation:Equation", "the operands, then the answer: 42+39=81")

@@ -1,0 +1,127 @@
+"""The whole model: embeddings, blocks, output."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lengthlab.config import ModelOptions
+from lengthlab.encodings.encoding import Encoding
+from lengthlab.model.attention import Attention, Cache, Context, as_encodings
+
+
+class FeedForward(nn.Module):
+    """GeGLU (Shazeer 2020): down(gelu(gate(x)) * up(x)), three matrices."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, hidden, bias=False)
+        self.up = nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down(F.gelu(self.gate(x), approximate="tanh") * self.up(x))
+
+
+class Block(nn.Module):
+    """x + post(attention(pre(x))), then x + post(feedforward(pre(x)))."""
+
+    def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], own_bias: Sequence[bool]) -> None:
+        super().__init__()
+        self.dropout = options.dropout
+        self.attention = Attention(options.width, options.heads, encodings, own_bias, options.dropout)
+        self.feedforward = FeedForward(options.width, options.feedforward)
+        self.norms = nn.ModuleList(nn.RMSNorm(options.width, eps=1e-6) for _ in range(4))
+
+    def forward(self, x: Tensor, context: Context, layer: int, first: int = 0) -> Tensor:
+        """(B, T, W) -> (B, T - first, W): the positions before `first` serve as keys and values only."""
+        attention_in, attention_out, feedforward_in, feedforward_out = self.norms
+        attended = attention_out(self.attention(attention_in(x), context, layer, first))
+        x = x[:, first:] + F.dropout(attended, self.dropout, self.training)
+        fed = feedforward_out(self.feedforward(feedforward_in(x)))
+        return x + F.dropout(fed, self.dropout, self.training)
+
+
+class Transformer(nn.Module):
+    """Predicts the next token. `build` makes one encoding; it is called again for each layer that has its own."""
+
+    def __init__(
+        self, options: ModelOptions, vocabulary: int, build: Sequence[Callable[[], Encoding]], shared: Sequence[bool]
+    ) -> None:
+        super().__init__()
+        self.options = options
+        self.embedding = nn.Embedding(vocabulary, options.width)
+        first_set = [make() for make in build]
+        self.encodings = nn.ModuleList(first_set)
+        # A bias that depends on ids alone and has one set of weights is the same in all layers: computed once.
+        self.common_bias = [
+            share and not encoding.contextual for share, encoding in zip(shared, first_set, strict=True)
+        ]
+        own_bias = [not common for common in self.common_bias]
+        self.blocks = nn.ModuleList()
+        for layer in range(options.layers):
+            encodings = [
+                encoding if share or layer == 0 else make()
+                for make, share, encoding in zip(build, shared, first_set, strict=True)
+            ]
+            self.blocks.append(Block(options, encodings, own_bias))
+        self.norm = nn.RMSNorm(options.width, eps=1e-6)
+        self.output = nn.Linear(options.width, vocabulary, bias=False)
+        self._initialise()
+        self.output_scale = 1.0
+        if options.tied:  # the embeddings' unit scale would make the logits too large
+            self.output.weight = self.embedding.weight
+            self.output_scale = 1 / math.sqrt(options.width)
+
+    def _initialise(self) -> None:
+        """Embeddings at unit scale (post-norm would drown smaller ones); matrices keep the scale of their input."""
+        nn.init.normal_(self.embedding.weight)
+        for module in [self.output, *(m for block in self.blocks for m in _matrices(block))]:
+            nn.init.normal_(module.weight, std=1 / math.sqrt(module.in_features))
+
+    def forward(
+        self, tokens: Tensor, positions: Sequence[Tensor], first: int = 0, cache: Cache | None = None
+    ) -> Tensor:
+        """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
+
+        `positions` holds, for each encoding, the ids (1 or B, past + T) of all tokens so far, those in the
+        cache included. In the last block, tokens before `first` are keys and values only.
+        """
+        past = cache.length if cache else 0
+        total = past + tokens.shape[1]
+        pairs = [(ids[:, past:total], ids[:, :total]) for ids in positions]
+        factor = self.options.logit_factor
+        if not self.training and self.options.logit_factor_at_test is not None:
+            factor = self.options.logit_factor_at_test
+
+        x = self.embedding(tokens)
+        for encoding, (q_positions, _) in zip(as_encodings(self.encodings), pairs, strict=True):
+            x = encoding.embed(x, q_positions)
+        context = Context(pairs, self._bias(pairs, past, total, factor, x), factor, cache)
+        last = len(self.blocks) - 1
+        for layer, block in enumerate(self.blocks):
+            x = block(x, context, layer, first if layer == last else 0)
+        return self.output(self.norm(x) * self.output_scale)
+
+    def _bias(
+        self, pairs: Sequence[tuple[Tensor, Tensor]], past: int, total: int, factor: float, like: Tensor
+    ) -> Tensor:
+        """The causal mask and every bias that all layers share: (1 or B, 1 or H, Tq, Tk)."""
+        bias: Tensor | None = None
+        for encoding, common, (q_positions, k_positions) in zip(
+            as_encodings(self.encodings), self.common_bias, pairs, strict=True
+        ):
+            extra = encoding.bias(None, None, q_positions, k_positions) if common else None
+            if extra is not None:
+                bias = factor * extra if bias is None else bias + factor * extra
+        future = torch.arange(total, device=like.device) > torch.arange(past, total, device=like.device)[:, None]
+        if bias is None:
+            bias = torch.zeros(1, 1, total - past, total, device=like.device)
+        return bias.masked_fill(future, float("-inf"))
+
+
+def _matrices(module: nn.Module) -> list[nn.Linear]:
+    attention_and_feedforward = [m for m in module.children() if isinstance(m, (Attention, FeedForward))]
+    return [m for part in attention_and_feedforward for m in part.children() if isinstance(m, nn.Linear)]

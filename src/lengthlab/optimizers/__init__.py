@@ -1,0 +1,7 @@
+"""Optimizers by name: each turns a model into torch optimizers that step together."""
+
+from lengthlab.registry import Registry
+
+OPTIMIZERS = Registry("optimizer", __name__)
+OPTIMIZERS.add("adamw", "adamw:AdamW", "AdamW for everything, as in the paper")
+OPTIMIZERS.add("muon", "muon:MuonAndAdamW", "Muon for the matrices of the blocks, AdamW for the rest")

@@ -1,0 +1,38 @@
+"""AdamW (Loshchilov and Hutter 2017)."""
+
+import torch
+from pydantic import Field
+from torch import nn
+from torch.optim import Optimizer
+
+from lengthlab.optimizers.optimizer import OptimizerChoice
+from lengthlab.options import Options
+
+
+class AdamWOptions(Options):
+    """The paper states the rate and the decay; it leaves the betas open."""
+
+    rate: float = Field(default=3e-4, gt=0, description="peak learning rate")
+    weight_decay: float = Field(default=0.1, ge=0)
+    betas: tuple[float, float] = (0.9, 0.98)
+
+
+class AdamW(OptimizerChoice):
+    """Decoupled weight decay on matrices, none on gains and scalars."""
+
+    options_class = AdamWOptions
+
+    def __init__(self, options: AdamWOptions) -> None:
+        self.options = options
+
+    def build(self, model: nn.Module, precision: torch.dtype) -> list[Optimizer]:
+        return [adamw(list(model.parameters()), self.options)]
+
+
+def adamw(parameters: list[nn.Parameter], options: AdamWOptions) -> Optimizer:
+    """torch's AdamW over some parameters."""
+    groups = [
+        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": options.weight_decay},
+        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=options.rate, betas=options.betas, fused=True)

@@ -1,0 +1,47 @@
+"""Randomized positions (Ruoss et al. 2023): the order of the tokens is kept, the distances are not.
+
+    T = 5, maximum = 16, one draw:   0  3  4  9  15
+
+A model trained with them has met every id below `maximum`, however short its training sequences.
+"""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from lengthlab.formats.layout import IntArray, Layout
+from lengthlab.options import Options
+from lengthlab.positions.ids import PositionIds
+
+
+class RandomizedOptions(Options):
+    """The paper leaves these open; Ruoss et al. draw below 2,048, once for a batch, at test too."""
+
+    maximum: int = Field(default=2048, ge=2, description="ids are drawn from 0 to maximum - 1")
+    per: Literal["batch", "sequence"] = Field(
+        default="batch", description="one draw for a batch, or one for each sequence"
+    )
+    at_test: bool = Field(default=True, description="draw at test too; otherwise 0, 1, 2, ... at test")
+
+
+class Randomized(PositionIds):
+    """A sorted sample without replacement from 0..maximum-1, one draw for all layers."""
+
+    options_class = RandomizedOptions
+
+    def __init__(self, options: RandomizedOptions) -> None:
+        self.options = options
+
+    def assign(self, layout: Layout, rng: np.random.Generator, rows: int, training: bool) -> IntArray:
+        if not training and not self.options.at_test:
+            return np.arange(layout.columns, dtype=np.int64)[None]
+        draws = rows if self.options.per == "sequence" else 1
+        keys = rng.random((draws, self.options.maximum))
+        chosen = np.argpartition(keys, layout.columns - 1, axis=1)[:, : layout.columns]
+        return np.sort(chosen, axis=1).astype(np.int64)
+
+    def refusal(self, layout: Layout) -> str | None:
+        if layout.columns > self.options.maximum:
+            return f"maximum: {self.options.maximum} ids are too few; {layout.columns} tokens need at least as many"
+        return None

@@ -1,0 +1,1 @@
+"""Recipes: YAML presets, `key=value` overrides, and how both become a config."""

@@ -1,0 +1,1 @@
+"""Training: hardware, schedule, loop, and what a run will cost."""

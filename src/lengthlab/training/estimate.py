@@ -1,0 +1,73 @@
+"""What a run will cost, before it starts: parameters, tokens, FLOPs, memory, time."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from lengthlab.batches import Pipeline
+from lengthlab.config import Config
+from lengthlab.model.build import build_model
+from lengthlab.training.hardware import choose
+from lengthlab.training.schedule import longest_digits
+
+MATMUL_SHARE = 0.55  # of the processor's own matrix speed, reached by whole training steps (measured 0.5-0.75)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Expected cost of training; the evaluation after it is not counted."""
+
+    parameters: int
+    examples: int
+    tokens: int
+    flops: float
+    memory_bytes: int
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def estimate(config: Config) -> Estimate:
+    """Counts are exact up to the random lengths, whose mean is taken; memory and time are rough."""
+    pipeline = Pipeline(config)
+    training, shape = config.training, config.model
+    with torch.device("meta"):
+        model = build_model(config, len(pipeline.format.vocabulary))
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    matrices = parameters - model.embedding.weight.numel()
+
+    columns = [pipeline.columns(digits) for digits in range(1, training.digits + 1)]
+    squares = [c * c for c in columns]
+    steps_at: dict[int, int] = {}
+    for step in range(training.steps):
+        longest = longest_digits(step, training)
+        steps_at[longest] = steps_at.get(longest, 0) + 1
+
+    def expected(values: list[int]) -> float:
+        return training.batch * sum(steps * sum(values[:longest]) / longest for longest, steps in steps_at.items())
+
+    tokens = expected(columns)
+    flops = 6 * matrices * tokens + 12 * shape.layers * shape.width * expected(
+        squares
+    )  # products with weights, then attention
+    widest = columns[-1]
+    per_token = shape.layers * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
+    memory = 16 * parameters + 4 * training.batch * widest * per_token
+    precision = choose(training).precision
+    seconds = flops / (MATMUL_SHARE * matmul_flops(precision))
+    return Estimate(parameters, training.steps * training.batch, round(tokens), flops, memory, seconds)
+
+
+def matmul_flops(precision: torch.dtype, size: int = 512) -> float:
+    """Floating-point operations per second of a matrix product here, with the threads in use."""
+    a, b = torch.randn(2048, size).to(precision), torch.randn(size, size).to(precision)
+    torch.mm(a, b)
+    started = time.perf_counter()
+    count = 0
+    while time.perf_counter() - started < 0.1:
+        torch.mm(a, b)
+        count += 1
+    return count * 2 * 2048 * size * size / (time.perf_counter() - started)
