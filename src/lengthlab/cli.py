@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ app = App(
     name="lengthlab",
     help="Train small Transformers on arithmetic and test them on problems longer than any they saw.",
     version=f"lengthlab {__version__}",
+    suppress_keyboard_interrupt=False,
 )
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
@@ -23,10 +25,10 @@ Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")
 Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes"]
 
 
-def main() -> None:
-    """Run the command; a user's mistake ends in one sentence and exit status 2."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command (that of the shell if None); a user's mistake ends in one sentence and exit status 2."""
     try:
-        app(exit_on_error=False, print_error=False)
+        app(arguments, exit_on_error=False, print_error=False)
     except (UserError, CycloptsError) as error:
         _complain(error)
         sys.exit(2)

@@ -52,6 +52,11 @@ def _lengths(value: Any) -> Any:
 Lengths = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_lengths)]  # or as text: 1-10,15
 
 
+def _switch(value: Any) -> Any:
+    """YAML reads a bare on or off as a truth value."""
+    return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+
+
 class Pair(Section):
     """One (position ids, encoding) pair; a model may have several."""
 
@@ -121,7 +126,7 @@ class TrainingOptions(Section):
     schedule: ScheduleOptions = ScheduleOptions()
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    compile: Literal["auto", "on", "off"] = "auto"
+    compile: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = "auto"
     log_every: int = Field(default=20, ge=1, description="steps between lines of metrics.jsonl")
     evaluate_every: int = Field(default=200, ge=0, description="steps between evaluations during training; 0 for none")
     evaluate_digits: Lengths = Field(default=(), description="lengths evaluated during training")

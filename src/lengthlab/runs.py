@@ -93,7 +93,7 @@ class Run:
     def set_status(self, state: State, **details: Any) -> None:
         write_json(self.path / "status.json", self.status | {"state": state, "time": time.time()} | details)
 
-    def log(self, **metrics: Any) -> None:
+    def log(self, metrics: dict[str, Any]) -> None:
         append_line(self.path / "metrics.jsonl", metrics)
 
     def save_evaluation(self, rows: list[dict[str, Any]]) -> None:

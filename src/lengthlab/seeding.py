@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def _sequence(seed: int, label: str, index: tuple[int, ...]) -> np.random.SeedSequence:
-    return np.random.SeedSequence([seed, zlib.crc32(label.encode()), *index])
+    # The length of the index is part of it: a SeedSequence takes [x] and [x, 0] for the same.
+    return np.random.SeedSequence([seed, zlib.crc32(label.encode()), len(index), *index])
 
 
 def generator(seed: int, label: str, *index: int) -> np.random.Generator:

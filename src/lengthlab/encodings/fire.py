@@ -33,11 +33,13 @@ class Fire(Encoding):
         self.initial_threshold = options.threshold
         self.c = nn.Parameter(torch.tensor(options.c))
         self.threshold = nn.Parameter(torch.tensor(1.0))  # L, in units of its initial value
-        self.f = nn.Sequential(nn.Linear(1, options.units), nn.ReLU(), nn.Linear(options.units, shape.heads))
+        self.hidden = nn.Linear(1, options.units)
+        self.output = nn.Linear(options.units, shape.heads)
 
     def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor:
         c = self.c.abs()
         threshold = (self.threshold * self.initial_threshold).abs()
         distance = torch.log1p(c * distances(q_positions, k_positions).abs())
         longest = torch.log1p(c * torch.maximum(q_positions.to(c.dtype), threshold))[:, :, None]
-        return self.f((distance / (longest + 1e-6)).unsqueeze(-1)).permute(0, 3, 1, 2)
+        share = (distance / (longest + 1e-6)).unsqueeze(-1)  # (1 or B, Tq, Tk, 1)
+        return self.output(torch.relu(self.hidden(share))).permute(0, 3, 1, 2)

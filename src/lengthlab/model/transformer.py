@@ -12,6 +12,16 @@ from lengthlab.encodings.encoding import Encoding
 from lengthlab.model.attention import Attention, Cache, Context, as_encodings
 
 
+class RMSNorm(nn.RMSNorm):
+    """Root mean square norm, computed and returned in the precision of its gain whatever autocast does."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, eps=1e-6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.to(self.weight.dtype))
+
+
 class FeedForward(nn.Module):
     """GeGLU (Shazeer 2020): down(gelu(gate(x)) * up(x)), three matrices."""
 
@@ -33,7 +43,7 @@ class Block(nn.Module):
         self.dropout = options.dropout
         self.attention = Attention(options.width, options.heads, encodings, own_bias, options.dropout)
         self.feedforward = FeedForward(options.width, options.feedforward)
-        self.norms = nn.ModuleList(nn.RMSNorm(options.width, eps=1e-6) for _ in range(4))
+        self.norms = nn.ModuleList(RMSNorm(options.width) for _ in range(4))
 
     def forward(self, x: Tensor, context: Context, layer: int, first: int = 0) -> Tensor:
         """(B, T, W) -> (B, T - first, W): the positions before `first` serve as keys and values only."""
@@ -67,7 +77,7 @@ class Transformer(nn.Module):
                 for make, share, encoding in zip(build, shared, first_set, strict=True)
             ]
             self.blocks.append(Block(options, encodings, own_bias))
-        self.norm = nn.RMSNorm(options.width, eps=1e-6)
+        self.norm = RMSNorm(options.width)
         self.output = nn.Linear(options.width, vocabulary, bias=False)
         self._initialise()
         self.output_scale = 1.0

@@ -77,7 +77,7 @@ class Trainer:
         step = 0
         try:
             for step in range(training.steps):
-                self.step(step)
+                self._report(self.train_step(step))
             self.save()
             self.watcher.note("evaluating")
             self.evaluate()
@@ -90,8 +90,8 @@ class Trainer:
             raise
         self.run.set_status("finished", step=training.steps)
 
-    def step(self, step: int) -> None:
-        """One batch forward and backward, one update of all weights."""
+    def train_step(self, step: int) -> dict[str, Any]:
+        """One batch forward and backward, one update of all weights; returns the step's metrics."""
         training = self.config.training
         started = time.perf_counter()
         longest = longest_digits(step, training)
@@ -107,20 +107,24 @@ class Trainer:
             )
         loss.backward()
         norm = self._update(rate_factor(step, training.steps, training.schedule))
-        seconds = time.perf_counter() - started
-        if (step + 1) % training.log_every == 0 or step + 1 == training.steps:
-            self._log(
-                step=step + 1,
-                loss=value,
-                accuracy=accuracy.item(),
-                gradient_norm=norm,
-                longest=longest,
-                tokens_per_second=batch.tokens.numel() / seconds,
-            )
+        return {
+            "step": step + 1,
+            "loss": value,
+            "accuracy": accuracy.item(),
+            "gradient_norm": norm,
+            "longest": longest,
+            "tokens_per_second": batch.tokens.numel() / (time.perf_counter() - started),
+        }
+
+    def _report(self, metrics: dict[str, Any]) -> None:
+        """Log a step, and evaluate after it, when it is time to."""
+        training, done = self.config.training, metrics["step"]
+        if done % training.log_every == 0 or done == training.steps:
+            self._log(metrics)
         every = training.evaluate_every
-        if every and training.evaluate_digits and (step + 1) % every == 0 and step + 1 < training.steps:
+        if every and training.evaluate_digits and done % every == 0 and done < training.steps:
             rows = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
-            self._log(step=step + 1, exact_match={str(row.digits): row.exact_match for row in rows})
+            self._log({"step": done, "exact_match": {str(row.digits): row.exact_match for row in rows}})
 
     def _update(self, factor: float) -> float:
         clip = self.config.training.clip
@@ -132,8 +136,8 @@ class Trainer:
             optimizer.zero_grad(set_to_none=True)
         return norm.item()
 
-    def _log(self, **metrics: Any) -> None:
-        self.run.log(**metrics)
+    def _log(self, metrics: dict[str, Any]) -> None:
+        self.run.log(metrics)
         self.watcher.metrics(metrics)
 
     def evaluate(self) -> None:

@@ -1,0 +1,45 @@
+"""Shared fixtures. Every test runs with one torch thread and keeps its runs in a folder of its own."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from lengthlab.cli import main
+from lengthlab.config import Config
+from lengthlab.recipes.load import load_config
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh folder for runs, set for child processes too."""
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(folder))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return folder
+
+
+@pytest.fixture
+def smoke() -> Callable[..., Config]:
+    """The smoke recipe with overrides."""
+    return lambda *overrides: load_config("smoke", overrides)
+
+
+@pytest.fixture
+def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in this process; returns exit status, standard output and standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = 0
+        try:
+            main(list(arguments))
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run

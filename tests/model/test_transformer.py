@@ -1,0 +1,61 @@
+"""The model's sizes, shapes and options."""
+
+import math
+
+import pytest
+import torch
+
+from lengthlab.model.build import build_model
+from lengthlab.recipes.load import validate
+from lengthlab.sizes import SIZES
+
+PAPER_VOCABULARY = 10 + 4 + 2 + 102  # digits, marks, symbols, hints
+
+
+@pytest.mark.parametrize(("size", "millions"), [("2M", 2.16), ("5M", 4.26), ("25M", 25.3), ("268M", 268.7)])
+def test_the_paper_s_sizes(size: str, millions: float) -> None:
+    with torch.device("meta"):
+        model = build_model(validate({"model": size, "encoding": "fire"}), PAPER_VOCABULARY)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    assert count / 1e6 == pytest.approx(millions, rel=0.005)
+    layers, width, hidden = (SIZES[size][key] for key in ("layers", "width", "feedforward"))
+    blocks = layers * (4 * width**2 + 3 * width * hidden + 4 * width)  # attention, GeGLU's three matrices, four norms
+    outside = 2 * PAPER_VOCABULARY * width + width  # embedding, output, last norm
+    assert count == blocks + outside + sum(p.numel() for p in model.encodings.parameters())
+
+
+def test_no_matrix_has_a_bias_and_embeddings_start_at_unit_scale() -> None:
+    model = build_model(validate({"model": "mini"}), 118)
+    assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
+    assert model.embedding.weight.std().item() == pytest.approx(1.0, abs=0.05)
+
+
+def test_tied_output_shares_the_embedding_and_keeps_the_logits_small() -> None:
+    model = build_model(validate({"model": {"size": "mini", "tied": True}}), 118).eval()
+    assert model.output.weight is model.embedding.weight
+    logits = model(torch.randint(118, (4, 20)), [torch.arange(20)[None]])
+    assert logits.std().item() < 3
+
+
+def test_first_loss_is_near_that_of_guessing() -> None:
+    model = build_model(validate({"model": "mini"}), 118).eval()
+    tokens = torch.randint(118, (8, 30), generator=torch.Generator().manual_seed(0))
+    logits = model(tokens[:, :-1], [torch.arange(30)[None]])
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    assert abs(loss.item() - math.log(118)) < 1
+
+
+@torch.no_grad()
+def test_logit_factor_at_test_acts_at_test_only() -> None:
+    tokens, ids = torch.randint(118, (2, 9)), torch.arange(9)[None]
+    plain = build_model(validate({"model": "tiny"}), 118)
+    sharp = build_model(validate({"model": {"size": "tiny", "logit_factor_at_test": 4.0}}), 118)
+    assert torch.equal(plain.train()(tokens, [ids]), sharp.train()(tokens, [ids]))
+    assert not torch.allclose(plain.eval()(tokens, [ids]), sharp.eval()(tokens, [ids]))
+
+
+def test_dropout_acts_in_training_only() -> None:
+    model = build_model(validate({"model": {"size": "tiny", "dropout": 0.5}}), 118)
+    tokens, ids = torch.randint(118, (2, 9)), torch.arange(9)[None]
+    assert not torch.equal(model.train()(tokens, [ids]), model(tokens, [ids]))
+    assert torch.equal(model.eval()(tokens, [ids]), model(tokens, [ids]))

@@ -1,0 +1,60 @@
+"""Every registered optimizer; Muon against torch's own."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from lengthlab.config import Config
+from lengthlab.model.build import build_model
+from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.optimizers.muon import Muon, block_matrices, orthogonalise
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS.names())
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_every_parameter_belongs_to_exactly_one_group(name: str, shared: str, smoke: Callable[..., Config]) -> None:
+    config = smoke(f"training.optimizer={name}", f"encoding.shared={shared}", "model.layers=2")
+    model = build_model(config, 48)
+    options = config.training.optimizer
+    optimizers = OPTIMIZERS[name].load()(options).build(model, torch.float32)
+    covered = [id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+    assert sorted(covered) == sorted(id(p) for p in model.parameters())
+
+
+def test_muon_takes_the_matrices_of_the_blocks_only(smoke: Callable[..., Config]) -> None:
+    config = smoke("encoding.shared=false", "model.layers=3")
+    assert len(block_matrices(build_model(config, 48))) == 3 * (4 + 3)
+
+
+def test_muon_in_bfloat16_takes_the_same_steps_as_torch() -> None:
+    generator = torch.Generator().manual_seed(0)
+    start = [torch.randn(shape, generator=generator) for shape in [(24, 16), (16, 24), (16, 16), (24, 16)]]
+    ours, theirs = ([nn.Parameter(matrix.clone()) for matrix in start] for _ in range(2))
+    optimizers = [
+        (ours, Muon(ours, lr=0.02, weight_decay=0.1, precision=torch.bfloat16)),
+        (theirs, torch.optim.Muon(theirs, lr=0.02, weight_decay=0.1)),
+    ]
+    for _ in range(5):
+        gradients = [torch.randn(matrix.shape, generator=generator) for matrix in start]
+        for parameters, optimizer in optimizers:
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.grad = gradient.clone()
+            optimizer.step()
+    for mine, other, first in zip(ours, theirs, start, strict=True):
+        moved = (other - first).norm()
+        assert (mine - other).norm() < 0.02 * moved  # bf16 has three significant digits
+
+
+def test_orthogonalise_brings_all_singular_values_near_one() -> None:
+    matrices = (
+        torch.randn(3, 20, 40, generator=torch.Generator().manual_seed(0)) * torch.tensor([1e-3, 1, 1e3])[:, None, None]
+    )
+    values = torch.linalg.svdvals(orthogonalise(matrices))
+    assert values.min() > 0.6 and values.max() < 1.3
+
+
+def test_muon_refuses_what_is_not_a_matrix() -> None:
+    with pytest.raises(ValueError, match="matrices only"):
+        Muon([nn.Parameter(torch.zeros(3))], lr=0.1)

@@ -1,0 +1,203 @@
+"""The command line from end to end, with a run that trains for real."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lengthlab import __version__
+from lengthlab.runs import Run
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder made by the real command in a real process."""
+    folder = tmp_path_factory.mktemp("trained")
+    environment = os.environ | {"LENGTHLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "lengthlab", "train", "smoke", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    assert result["state"] == "finished" and [row["digits"] for row in result["evaluation"]] == [1, 2, 3, 4, 5]
+    return Path(result["run"])
+
+
+def test_version_and_help(lengthlab: Command) -> None:
+    assert lengthlab("--version")[1].strip() == f"lengthlab {__version__}"
+    status, out, _ = lengthlab("--help")
+    assert status == 0
+    for command in ("list", "show", "train", "evaluate", "add", "figure", "quickstart"):
+        assert command in out
+
+
+def test_list_prints_names_and_descriptions(lengthlab: Command) -> None:
+    encodings = json.loads(lengthlab("list", "encodings", "--json")[1])
+    assert {"none", "fire"} <= {item["name"] for item in encodings}
+    assert all(item.keys() == {"name", "description"} for item in encodings)
+    assert "zhou2024-mini" in lengthlab("list")[1]
+
+
+def test_show_lines_up_tokens_places_ids_and_loss(lengthlab: Command) -> None:
+    status, out, _ = lengthlab("show", "smoke", "--digits", "2", "--examples", "3")
+    assert status == 0
+    assert out.count("  tokens  ") == 3 and "randomized ids -> fire" in out
+    for example in json.loads(lengthlab("show", "smoke", "--json")[1]):
+        lengths = {
+            len(example["tokens"]),
+            len(example["place"]),
+            len(example["loss"]),
+            *map(len, example["ids"].values()),
+        }
+        assert len(lengths) == 1
+        assert sum(example["loss"]) == 2 * 4 + 1  # three digits and a carry, each with its hint, and the end
+
+
+def test_dry_run_writes_nothing(lengthlab: Command, runs_folder: Path) -> None:
+    status, out, _ = lengthlab("train", "smoke", "--dry-run")
+    assert status == 0 and "parameters" in out and "not started" in out
+    cost = json.loads(lengthlab("train", "smoke", "--dry-run", "--json")[1])
+    assert cost["parameters"] > 0 and cost["tokens"] > 0
+    assert not runs_folder.exists()
+
+
+def test_evaluate_prints_rows(trained: Path, lengthlab: Command) -> None:
+    status, out, _ = lengthlab("evaluate", str(trained), "--digits", "1-2,5", "--examples", "10", "--json")
+    rows = json.loads(out)
+    assert status == 0 and [row["digits"] for row in rows] == [1, 2, 5]
+    assert all(row.keys() == {"digits", "examples", "exact_match", "low", "high"} for row in rows)
+    assert all(0 <= row["low"] <= row["exact_match"] <= row["high"] <= 1 and row["examples"] == 10 for row in rows)
+    assert lengthlab("evaluate", str(trained))[0] == 0
+
+
+def test_evaluate_repeats_what_training_stored(trained: Path, lengthlab: Command) -> None:
+    assert json.loads(lengthlab("evaluate", str(trained), "--json")[1]) == Run(trained).evaluation
+
+
+def test_add_asks_the_model(trained: Path, lengthlab: Command) -> None:
+    status, out, _ = lengthlab("add", str(trained), "12", "7", "--json")
+    answer = json.loads(out)
+    assert status == 0 and answer["truth"] == "19" and answer["prompt"].endswith("=")
+    assert answer["correct"] == (answer["answer"] == "19")
+    assert "the sum is 19" in lengthlab("add", str(trained), "12", "7")[1]  # the smoke recipe learns nothing
+
+
+def test_figure_draws_png_and_svg(trained: Path, lengthlab: Command, tmp_path: Path) -> None:
+    status, out, _ = lengthlab("figure", str(trained), "--out", str(tmp_path / "drawn" / "curve"), "--json")
+    files = [Path(name) for name in json.loads(out)]
+    assert status == 0 and [file.suffix for file in files] == [".png", ".svg"]
+    assert files[0].read_bytes().startswith(b"\x89PNG") and b"<svg" in files[1].read_bytes()
+
+
+def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Path) -> None:
+    arguments = ("train", "smoke", "training.steps=2", "--threads", "1")
+    assert lengthlab(*arguments)[0] == 0
+    run = Run(next(runs_folder.iterdir()))
+    before = run.status["time"]
+    assert "finished already" in lengthlab(*arguments)[1]
+    assert run.status["time"] == before
+    assert lengthlab(*arguments, "--fresh")[0] == 0
+    assert run.status["time"] > before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "smoke", "training.stesp=3"], "training.stesp: no such key; did you mean steps?"),
+        (["train", "smoke", "encoding=fyre"], "encoding.kind: no such encoding; did you mean fire?"),
+        (["train", "smoke", "evaluation.digits=0"], "evaluation.digits: '0' must go upwards from at least 1"),
+        (["train", "smoke", "format.hints=5"], "format.hints: 5 hints cannot mark 6 places; set at least 6"),
+        (["train", "smoke", "positions.maximum=39"], "positions.maximum: 39 ids are too few; 40 tokens need"),
+        (
+            ["train", "smoke", "also=[{encoding: fire, positions: {kind: randomized, maximum: 9}}]"],
+            "also.0.positions.maximum: 9",
+        ),
+        (["train", "smoke", "model.heads=5"], "model.heads: 5 heads do not divide the width 32; the nearest"),
+        (["train", "smok"], "no recipe or file 'smok'; did you mean smoke?"),
+        (["train", "smoke", "--threads", "0"], "--threads: at least 1"),
+        (["train"], "requires an argument"),
+        (["trian", "smoke"], "trian"),
+        (["train", "smoke", "--drye-run"], "--drye-run"),
+        (["evaluate", "nothing"], "no run 'nothing'"),
+        (["add", "nothing", "1", "2"], "no run 'nothing'"),
+        (["list", "encoding"], "encoding"),
+        (["show", "smoke", "--digits", "0"], "--digits"),
+        (["show", "smoke", "--digits", "40"], "format.hints: 32 hints cannot mark 41 places"),
+        (["figure"], "name at least one run"),
+        (["quickstart", "--recipe", "smok"], "no recipe or file 'smok'"),
+        (["quickstart", "format.hints=1"], "format.hints: 1 hints cannot mark"),
+    ],
+)
+def test_mistakes_end_in_one_line_and_exit_status_2(
+    arguments: list[str], message: str, lengthlab: Command, runs_folder: Path
+) -> None:
+    status, out, err = lengthlab(*arguments)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("lengthlab: ") and message in err and err.count("\n") == 1
+    assert not runs_folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "{run}", "--digits", "5-1"], "--digits: '5-1' must go upwards"),
+        (["evaluate", "{run}", "--digits", "a"], "--digits: 'a' is not a length"),
+        (
+            ["evaluate", "{run}", "--digits", "32"],
+            "format.hints: 32 hints cannot mark 33 places; set at least 33 (--digits",
+        ),
+        (["evaluate", "{run}", "--examples", "0"], "--examples: at least 1"),
+        (["add", "{run}", "12a", "7"], "'12a' is not a number of decimal digits"),
+        (["add", "{run}", "-1", "7"], "-1"),
+        (["add", "{run}", "1" * 40, "7"], "format.hints: 32 hints cannot mark 41 places"),
+    ],
+)
+def test_mistakes_with_a_real_run(arguments: list[str], message: str, trained: Path, lengthlab: Command) -> None:
+    before = {path: path.stat().st_mtime_ns for path in trained.rglob("*")}
+    status, _, err = lengthlab(*(argument.format(run=trained) for argument in arguments))
+    assert status == 2 and message in err and err.count("\n") == 1
+    assert {path: path.stat().st_mtime_ns for path in trained.rglob("*")} == before
+
+
+def test_a_run_that_cannot_go_on_exits_with_status_1(lengthlab: Command) -> None:
+    rate = "training.optimizer={kind: adamw, rate: 1e30}"
+    status, _, err = lengthlab("train", "smoke", rate, "training.clip=0", "training.steps=50")
+    assert status == 1 and "the loss became" in err and "Traceback" not in err
+
+
+def test_ctrl_c_leaves_a_run_that_says_it_was_interrupted(runs_folder: Path) -> None:
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "lengthlab",
+        "train",
+        "smoke",
+        "training.steps=5000",
+        "training.log_every=1",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:  # wait until it trains
+        if "exact match" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and err.strip() == "lengthlab: interrupted"
+    run = Run(next(runs_folder.iterdir()))
+    assert run.status["state"] == "interrupted"
+
+
+def test_quickstart_trains_two_seeds_draws_and_is_honest(lengthlab: Command, runs_folder: Path) -> None:
+    status, out, _ = lengthlab("quickstart", "--recipe", "smoke", "training.digits=2", "evaluation.digits=1-4")
+    assert status == 1  # neither seed learned anything in 20 steps, and it says so
+    assert out.count("FAILED: it did not learn its training lengths") == 2
+    assert (runs_folder / "quickstart.png").exists() and (runs_folder / "quickstart.svg").exists()
+    assert "What to try next" in out and "seed 1" in out and "seed 2" in out
+    assert {run.status["state"] for run in map(Run, runs_folder.glob("*/"))} == {"finished"}

@@ -1,0 +1,125 @@
+"""Recipes, overrides and the messages for mistakes."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lengthlab.config import Config
+from lengthlab.errors import UserError
+from lengthlab.recipes.load import load_config, validate
+from lengthlab.recipes.names import recipe_description, recipe_names
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_resolves_and_survives_a_round_trip(name: str, tmp_path: Path) -> None:
+    config = load_config(name)
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(config.model_dump(mode="json")))
+    again = load_config(str(file))
+    assert again == config and again.id == config.id
+    assert recipe_description(name)
+
+
+def test_overrides_take_dotted_keys_and_short_forms() -> None:
+    config = load_config("zhou2024-mini", ["training.steps=7", "encoding.units=8", "seed=5", "evaluation.digits=3-5,9"])
+    dumped = config.model_dump()
+    assert dumped["training"]["steps"] == 7
+    assert dumped["encoding"]["units"] == 8
+    assert dumped["seeds"] == {"weights": 5, "data": 5, "sampling": 5, "test": 0}
+    assert config.evaluation.digits == (3, 4, 5, 9)
+    assert load_config("smoke", ["model=2M"]).model.width == 256
+    assert load_config("smoke", ["model=2M", "model.layers=7"]).model.layers == 7
+    assert load_config("smoke", ["training.optimizer.rate=1e-3"]).model_dump()["training"]["optimizer"]["rate"] == 1e-3
+
+
+def test_another_kind_starts_its_section_afresh() -> None:
+    config = load_config("zhou2024-mini", ["positions.maximum=300", "positions.kind=sequential"])
+    assert config.positions.model_dump() == {"kind": "sequential"}
+    assert (
+        load_config("zhou2024-mini", ["positions.maximum=300", "positions.kind=randomized"]).positions.model_dump()[
+            "maximum"
+        ]
+        == 300
+    )
+
+
+def test_the_id_is_a_hash_of_everything_that_matters() -> None:
+    base = load_config("smoke")
+    assert base.id == load_config("smoke").id
+    changed = [
+        load_config("smoke", [o]).id
+        for o in ("training.steps=21", "seeds.test=1", "encoding.shared=false", "also=[{encoding: none}]")
+    ]
+    assert len({base.id, *changed}) == 5
+    assert base.id == load_config("smoke", ["training.steps=20"]).id
+
+
+def test_extends_states_only_the_difference(tmp_path: Path) -> None:
+    child = tmp_path / "mine.yaml"
+    child.write_text("extends: zhou2024-mini\nencoding: none\ntraining: {steps: 3}\n")
+    mine, base = load_config(str(child)), load_config("zhou2024-mini")
+    assert mine.encoding.kind == "none" and mine.training.steps == 3
+    assert mine.training.batch == base.training.batch
+    child.write_text(f"extends: {child}\n")
+    with pytest.raises(UserError, match="extends itself"):
+        load_config(str(child))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.stesp=3", "training.stesp: no such key; did you mean steps?"),
+        ("encoding=fyre", "encoding.kind: no such encoding; did you mean fire?"),
+        ("encoding.unit=3", "encoding.unit: no such key; did you mean units?"),
+        (
+            "also=[{encoding: fire, positions: randomised}]",
+            "also.0.positions.kind: no such positions; did you mean randomized?",
+        ),
+        ("model.heads=3", "model.heads: 3 heads do not divide the width 32; the nearest number that does is 2 (got 3)"),
+        ("model.size=26M", "model.size: no such size; did you mean 268M?"),
+        ("training.steps=0", "training.steps: input should be greater than or equal to 1 (got 0)"),
+        (
+            "training.steps=many",
+            "training.steps: input should be a valid integer, unable to parse string as an integer (got 'many')",
+        ),
+        ("training.clip=nan", "training.clip: input should be a finite number"),
+        ("training.digits=0", "training.digits: input should be greater than or equal to 1 (got 0)"),
+        ("evaluation.digits=0-5", "evaluation.digits: '0-5' must go upwards from at least 1 (got '0-5')"),
+        ("format.order=backwards", "format.order: input should be 'reversed' or 'standard' (got 'backwards')"),
+        ("training=3", "training: input should be a valid dictionary"),
+        ("modle.layers=3", "modle: no such key; did you mean model?"),
+        ("steps", "'steps' is not of the form key=value"),
+    ],
+)
+def test_mistakes_name_their_place_and_the_nearest_choice(override: str, message: str) -> None:
+    with pytest.raises(UserError) as raised:
+        load_config("smoke", [override])
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: [1, 2", "not valid YAML"),
+        (b"- just\n- a list", "a recipe is a YAML mapping"),
+        (b"\xff\xfe\x00binary", "not a YAML text file"),
+        (b"", "a recipe is a YAML mapping"),
+        (b"!!python/object/apply:os.system ['true']", "not valid YAML"),
+    ],
+)
+def test_files_that_are_no_recipes_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        load_config(str(file))
+
+
+def test_an_unknown_recipe_names_the_nearest() -> None:
+    with pytest.raises(UserError, match=r"no recipe or file 'smok'; did you mean smoke\?"):
+        load_config("smok")
+
+
+def test_the_defaults_are_a_config() -> None:
+    assert validate({}) == Config()

@@ -1,0 +1,80 @@
+"""Run folders: found by id, written whole, honest about their state."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lengthlab.config import Config
+from lengthlab.errors import UserError
+from lengthlab.evaluation.load import load_model
+from lengthlab.files import append_line, read_lines, write_atomically
+from lengthlab.runs import Run
+
+
+def begin(config: Config) -> Run:
+    run = Run.of(config)
+    run.begin(config, {"cpu": "test"})
+    return run
+
+
+def test_runs_are_found_by_folder_or_the_beginning_of_their_id(smoke: Callable[..., Config]) -> None:
+    run = begin(smoke())
+    assert Run.find(str(run.path)).path == run.path
+    assert Run.find(run.id).path == run.path
+    assert Run.find(run.id[:4]).path == run.path
+
+
+def test_a_missing_run_names_the_nearest(smoke: Callable[..., Config]) -> None:
+    with pytest.raises(UserError, match="there are none yet"):
+        Run.find("abc")
+    run = begin(smoke())
+    with pytest.raises(UserError, match=f"did you mean {run.id}?"):
+        Run.find(run.id[:-1] + "x")
+
+
+def test_an_ambiguous_beginning_lists_the_candidates(runs_folder: Path) -> None:
+    for name in ("aa11", "aa22"):
+        (runs_folder / name).mkdir(parents=True)
+        (runs_folder / name / "config.yaml").write_text("{}")
+    with pytest.raises(UserError, match="aa11, aa22"):
+        Run.find("aa")
+
+
+def test_a_run_without_weights_says_so(smoke: Callable[..., Config]) -> None:
+    with pytest.raises(UserError, match="has no weights yet"):
+        load_model(begin(smoke()))
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors at all", b"\x80\x04\x95 a pickle"])
+def test_foreign_weights_are_refused(content: bytes, smoke: Callable[..., Config]) -> None:
+    run = begin(smoke())
+    run.weights.write_bytes(content)
+    with pytest.raises(UserError, match=r"model\.safetensors: not the weights of this run"):
+        load_model(run)
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "status.json"
+    write_atomically(file, "old")
+
+    def fail(descriptor: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(file, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["status.json"]
+    assert file.read_text() == "old"
+
+
+def test_a_line_cut_short_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    append_line(file, {"step": 1})
+    append_line(file, {"step": 2})
+    with open(file, "ab") as handle:
+        handle.write(b'{"step": 3, "lo')
+    assert read_lines(file) == [{"step": 1}, {"step": 2}]
+    assert read_lines(tmp_path / "missing.jsonl") == []

@@ -1,0 +1,22 @@
+"""The estimate before a run against what the run does."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lengthlab.batches import Pipeline
+from lengthlab.config import Config
+from lengthlab.model.build import build_model
+from lengthlab.training.estimate import estimate
+from lengthlab.training.schedule import longest_digits
+
+
+def test_parameters_and_tokens_are_those_of_the_run(smoke: Callable[..., Config]) -> None:
+    config = smoke("training.steps=400", "training.digits=4", "training.growth=0.5", "training.batch=2")
+    expected = estimate(config)
+    pipeline = Pipeline(config)
+    model = build_model(config, len(pipeline.format.vocabulary))
+    assert expected.parameters == sum(p.numel() for p in model.parameters())
+    tokens = sum(pipeline.training_batch(s, longest_digits(s, config.training)).tokens.numel() for s in range(400))
+    assert expected.tokens == pytest.approx(tokens, rel=0.03)
+    assert expected.examples == 800 and expected.flops > 0 and expected.seconds > 0

@@ -1,0 +1,116 @@
+"""Training: the loss falls, the same seeds give the same run, and trouble is told."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from lengthlab.config import Config
+from lengthlab.errors import RunFailed
+from lengthlab.evaluation.load import load_model
+from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.runs import Run
+from lengthlab.training.loop import Trainer, Watcher, answer_loss
+
+
+def train(config: Config, **watcher: Callable[..., None]) -> Run:
+    run = Run.of(config)
+    Trainer(config, run, Watcher(**watcher)).train()
+    return run
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS.names())
+def test_training_lowers_the_loss(optimizer: str, smoke: Callable[..., Config], tmp_path: Path) -> None:
+    config = smoke(
+        f"training.optimizer={optimizer}", "training.optimizer.rate=0.003", "training.steps=60", "training.batch=32"
+    )
+    trainer = Trainer(config, Run(tmp_path / "run"), Watcher())
+    batch = trainer.pipeline.training_batch(0, 2)
+    before = answer_loss(trainer.model, batch)[0].item()
+    for step in range(60):
+        trainer.train_step(step)
+    after = answer_loss(trainer.model, batch)[0].item()
+    assert after < 0.6 * before
+
+
+def test_the_loss_counts_the_answer_and_its_end_and_nothing_else(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    trainer = Trainer(smoke("format.padding=none", "format.hints=0"), Run(tmp_path / "run"), Watcher())
+    batch = trainer.pipeline.training_batch(3, 3)
+    logits = trainer.model(batch.inputs, batch.positions)
+    terms = []
+    for row, tokens in enumerate(batch.tokens.tolist()):
+        for column in range(batch.answer, tokens.index(12) + 1):  # 12 is the end token
+            terms.append(-logits[row, column - 1].log_softmax(-1)[tokens[column]].item())
+    assert answer_loss(trainer.model, batch)[0].item() == pytest.approx(sum(terms) / len(terms), rel=1e-5)
+
+
+def test_the_same_config_gives_the_same_numbers(smoke: Callable[..., Config]) -> None:
+    def result(run: Run) -> tuple[bytes, list[float], object]:
+        return run.weights.read_bytes(), [line["loss"] for line in run.metrics if "loss" in line], run.evaluation
+
+    config = smoke("model.dropout=0.1")
+    first = result(train(config))
+    torch.manual_seed(123)  # the global generator must not matter
+    assert result(train(config)) == first
+
+
+@pytest.mark.parametrize("seed", ["weights", "data", "sampling"])
+def test_each_seed_changes_the_run(seed: str, smoke: Callable[..., Config]) -> None:
+    base, other = smoke(), smoke(f"seeds.{seed}=1")
+    assert base.id != other.id
+    assert train(base).weights.read_bytes() != train(other).weights.read_bytes()
+
+
+def test_a_finished_run_is_complete_and_loads(smoke: Callable[..., Config]) -> None:
+    heard: list[dict[str, object]] = []
+    config = smoke()
+    run = train(config, metrics=heard.append)
+    assert run.status["state"] == "finished" and run.status["step"] == 20
+    assert heard == run.metrics
+    assert [line["step"] for line in run.metrics] == [5, 10, 10, 15, 20]
+    assert run.metrics[2]["exact_match"].keys() == {"2", "4"}
+    assert run.config == config and run.config.id == run.id
+    environment = json.loads((run.path / "environment.json").read_text())
+    assert {"python", "packages", "commit", "cpu", "threads", "precision", "compile"} <= environment.keys()
+    model, _ = load_model(run)
+    assert not model.training
+    assert not list(run.path.glob(".*")), "no temporary file may be left"
+
+
+def test_a_loss_that_is_not_finite_stops_with_one_sentence(smoke: Callable[..., Config]) -> None:
+    config = smoke("training.optimizer={kind: adamw, rate: 1e30}", "training.clip=0", "training.steps=50")
+    with pytest.raises(
+        RunFailed, match=r"the loss became (nan|inf) at step \d+; try a lower training\.optimizer\.rate"
+    ):
+        train(config)
+    status = Run.of(config).status
+    assert status["state"] == "failed" and "the loss became" in status["message"]
+
+
+def test_an_interrupted_run_says_so_and_keeps_its_weights(smoke: Callable[..., Config]) -> None:
+    def interrupt(line: dict[str, object]) -> None:
+        if line["step"] == 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(smoke(), metrics=interrupt)
+    run = Run.of(smoke())
+    assert run.status["state"] == "interrupted" and "of 20" in run.status["message"]
+    load_model(run)
+
+
+def first_loss(config: Config, folder: Path) -> float:
+    return Trainer(config, Run(folder), Watcher()).train_step(0)["loss"]
+
+
+def test_bf16_can_be_forced(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    fp32, bf16 = (first_loss(smoke(f"training.precision={name}"), tmp_path / name) for name in ("fp32", "bf16"))
+    assert bf16 == pytest.approx(fp32, rel=0.05)
+    assert bf16 != fp32
+
+
+def test_compile_can_be_forced_and_changes_nothing(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    eager, compiled = (first_loss(smoke(f"training.compile={choice}"), tmp_path / choice) for choice in ("off", "on"))
+    assert compiled == pytest.approx(eager, rel=1e-5)
