@@ -5,6 +5,7 @@ is all they share with this process: it follows their metrics and their status.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,11 +35,11 @@ def train_side_by_side(configs: Mapping[str, Config], display: Display) -> dict[
                     recipe.write_text(yaml.safe_dump(config.model_dump(mode="json")))
                     processes[label] = _start(recipe)
             _follow(runs, processes, display)
-        except BaseException:
+        except BaseException:  # Ctrl-C among others: every run gets to say that it was interrupted
             for process in processes.values():
-                process.terminate()
+                process.send_signal(signal.SIGINT)
             for process in processes.values():
-                process.wait()
+                process.communicate()
             raise
     return runs
 
@@ -46,7 +47,14 @@ def train_side_by_side(configs: Mapping[str, Config], display: Display) -> dict[
 def _start(recipe: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "lengthlab", "train", str(recipe), "--threads", "1", "--json"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a Ctrl-C reaches it through this process only, once
+    )
 
 
 def _follow(runs: Mapping[str, Run], processes: Mapping[str, subprocess.Popen[str]], display: Display) -> None:
