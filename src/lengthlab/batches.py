@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from lengthlab.config import Config
+from lengthlab.encodings import ENCODINGS
 from lengthlab.errors import UserError
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, Written
@@ -58,7 +59,7 @@ class Pipeline:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.task: Task = TASKS[config.task.kind].load()(config.task)
-        self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task.symbol)
+        self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task)
         self.positions: list[PositionIds] = [POSITIONS[p.positions.kind].load()(p.positions) for p in config.pairs]
 
     def training_batch(self, step: int, longest: int) -> Batch:
@@ -69,13 +70,19 @@ class Pipeline:
         written = self.format.write(self.task.draw(rng, digits, self.config.training.batch), rng)
         return self._batch(written, generator(seeds.sampling, "training positions", step), training=True)
 
-    def test_batches(self, digits: int, examples: int) -> Iterator[tuple[Problems, Batch]]:
-        """The first `examples` test problems of a length, in blocks; no generator is shared with training."""
+    def test_batches(self, digits: int, examples: int, chain: int = 0) -> Iterator[tuple[Problems, Batch]]:
+        """The first `examples` test problems of a length, in blocks; no generator is shared with training.
+
+        With a `chain`, a carry runs through that many places, or through all if there are fewer.
+        """
         seed = self.config.seeds.test
         for block in range(-(-examples // TEST_BLOCK)):
             rng = generator(seed, "test problems", digits, block)
-            problems = self.task.draw(rng, digits, TEST_BLOCK)
-            written = self.format.write(problems, rng)
+            if chain:
+                problems = self.task.draw_carry_chain(rng, digits, TEST_BLOCK, min(chain, digits))
+            else:
+                problems = self.task.draw(rng, digits, TEST_BLOCK)
+            written = self.format.write(problems, rng, training=False)
             batch = self._batch(written, generator(seed, "test positions", digits, block), training=False)
             wanted = min(TEST_BLOCK, examples - block * TEST_BLOCK)
             yield problems.first(wanted), batch.rows(0, wanted)
@@ -90,7 +97,7 @@ class Pipeline:
     def question(self, operands: tuple[Digits, ...]) -> Batch:
         """Given problems, written with the test seed's hints and ids."""
         seed = self.config.seeds.test
-        written = self.format.write(Problems(operands, self.task.solve(operands)), generator(seed, "question"))
+        written = self.format.write(self.task.solve(operands), generator(seed, "question"), training=False)
         return self._batch(written, generator(seed, "question positions"), training=False)
 
     def _batch(self, written: Written, rng: np.random.Generator, training: bool) -> Batch:
@@ -99,20 +106,23 @@ class Pipeline:
 
     def columns(self, digits: int) -> int:
         """How many tokens a problem of `digits` digits has."""
-        return self._layout(digits).columns
+        return self._layout(digits, training=False).columns
 
-    def require(self, digits: int, wanted_by: str) -> None:
-        """Refuse a length that the hints or the position ids cannot reach, naming the option to change."""
+    def require(self, digits: int, wanted_by: str, training: bool = False) -> None:
+        """Refuse a length that hints, position ids or an encoding's table cannot reach, naming the option to change."""
         reason = f"{wanted_by} reaches {digits} digits"
         try:
-            layout = self._layout(digits)
+            layout = self._layout(digits, training)
         except UserError as error:
             raise UserError(f"{error} ({reason})") from None
-        for index, scheme in enumerate(self.positions):
+        for index, (pair, scheme) in enumerate(zip(self.config.pairs, self.positions, strict=True)):
+            where = "" if index == 0 else f"also.{index - 1}."
             if refusal := scheme.refusal(layout):
-                where = "positions" if index == 0 else f"also.{index - 1}.positions"
-                raise UserError(f"{where}.{refusal} ({reason})")
+                raise UserError(f"{where}positions.{refusal} ({reason})")
+            encoding = ENCODINGS[pair.encoding.kind].load()
+            if refusal := encoding.refusal(pair.encoding, scheme.highest(layout, training)):
+                raise UserError(f"{where}encoding.{refusal} ({reason})")
 
-    def _layout(self, digits: int) -> Layout:
+    def _layout(self, digits: int, training: bool) -> Layout:
         rng = generator(0, "layout")
-        return self.format.write(self.task.draw(rng, digits, 1), rng).layout
+        return self.format.write(self.task.draw(rng, digits, 1), rng, training).layout

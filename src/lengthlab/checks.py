@@ -12,3 +12,6 @@ def check(config: Config) -> None:
         wanted["training.evaluate_digits"] = max(config.training.evaluate_digits)
     for path, digits in sorted(wanted.items(), key=lambda item: -item[1]):  # the longest first: it needs the most
         pipeline.require(digits, path)
+    pipeline.require(config.training.digits, "training.digits", training=True)
+    if config.evaluation.chain:
+        next(pipeline.test_batches(max(config.evaluation.digits), 1, config.evaluation.chain))

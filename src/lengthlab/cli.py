@@ -153,6 +153,9 @@ def evaluate(
         str | None, Parameter(help="Lengths, such as 1-20 or 5,10,15-20; the run's own if not given.")
     ] = None,
     examples: Annotated[int | None, Parameter(help="Problems for each length; the run's own if not given.")] = None,
+    chain: Annotated[
+        int | None, Parameter(help="Sums in which a carry runs through this many places; 0 for uniform ones.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Exact match of a trained run for each digit length, with 95% intervals.
@@ -172,9 +175,11 @@ def evaluate(
         raise UserError(f"--digits: {error}") from None
     if examples is not None and examples < 1:
         raise UserError("--examples: at least 1")
+    if chain is not None and chain < 0:
+        raise UserError("--chain: at least 0")
     from lengthlab.commands.evaluate import evaluate_run, rows_table
 
-    rows = [row.as_dict() for row in evaluate_run(found, lengths, examples, Console(stderr=True))]
+    rows = [row.as_dict() for row in evaluate_run(found, lengths, examples, chain, Console(stderr=True))]
     if as_json:
         _print_json(rows)
     else:

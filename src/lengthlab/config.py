@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -75,6 +75,17 @@ class ModelOptions(Section):
     tied: bool = Field(default=False, description="use the embedding matrix as output matrix")
     logit_factor: float = Field(default=1.0, gt=0, description="multiplies the attention logits")
     logit_factor_at_test: float | None = Field(default=None, gt=0, description="the same at test, if another")
+    log_scaling: Literal["none", "fixed", "learned"] = Field(
+        default="none",
+        description="multiply the logits by log(keys), fixed or with a learned factor for each head (SSMax)",
+    )
+    log_reference: int = Field(default=64, ge=1, description="number of keys at which log scaling is 1")
+    attention: Literal["softmax", "stick-breaking"] = "softmax"
+    mask: Literal["causal", "prefix"] = Field(
+        default="causal", description="prefix: the question sees itself both ways"
+    )
+    loops: int = Field(default=1, ge=1, description="how often the layers are gone through, with the same weights")
+    injection: bool = Field(default=False, description="add the embedded input again at the start of each further loop")
 
     @model_validator(mode="before")
     @classmethod
@@ -104,6 +115,12 @@ class ModelOptions(Section):
                 {"heads": heads, "width": width, "near": near},
             )
         return heads
+
+    @model_validator(mode="after")
+    def _stick_breaking_is_causal(self) -> Self:
+        if self.attention == "stick-breaking" and self.mask == "prefix":
+            raise PydanticCustomError("mask", "stick-breaking attention looks back only; use causal", {"key": "mask"})
+        return self
 
 
 class ScheduleOptions(Section):
@@ -138,6 +155,9 @@ class EvaluationOptions(Section):
 
     digits: Lengths = Field(default=tuple(range(1, 21)), min_length=1)
     examples: int = Field(default=1000, ge=1, description="problems for each length")
+    chain: int = Field(
+        default=0, ge=0, description="carry-heavy sums: a carry runs through this many places; 0 for uniform sums"
+    )
 
 
 class Seeds(Section):

@@ -4,22 +4,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lengthlab.errors import UserError
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, FormatOptions
-from lengthlab.formats.vocabulary import BEGIN, END, PAD, Vocabulary, hint_text
+from lengthlab.formats.layout import DIGIT, HINT
+from lengthlab.formats.vocabulary import BEGIN, END, PAD, SPACE, Vocabulary, hint_text
 from lengthlab.seeding import generator
+from lengthlab.tasks import TASKS
 from lengthlab.tasks.addition import Addition, AdditionOptions
-from lengthlab.tasks.task import Problems
+from lengthlab.tasks.task import Problems, Task
 
 ADDITION = Addition(AdditionOptions(kind="addition"))
 
 
 def build(name: str = "equation", **options: Any) -> Format:
-    return FORMATS[name].load()(FormatOptions(kind=name, **options), "+")
+    return FORMATS[name].load()(FormatOptions(kind=name, **options), ADDITION)
 
 
 def sums(*pairs: tuple[int, int]) -> Problems:
@@ -29,7 +31,7 @@ def sums(*pairs: tuple[int, int]) -> Problems:
         np.array([[int(d) for d in str(pair[i]).zfill(longest)[::-1]] for pair in pairs], dtype=np.uint8)
         for i in (0, 1)
     )
-    return Problems(operands, ADDITION.solve(operands))
+    return ADDITION.solve(operands)
 
 
 def text(format: Format, *pairs: tuple[int, int]) -> list[str]:
@@ -37,52 +39,180 @@ def text(format: Format, *pairs: tuple[int, int]) -> list[str]:
     return [format.vocabulary.text(row) for row in written.tokens.tolist()]
 
 
+def task_of(name: str, **options: Any) -> Task:
+    task_class = TASKS[name].load()
+    return task_class(task_class.options_class(kind=name, **options))
+
+
+tasks = st.one_of(
+    [st.just((name, {})) for name in TASKS.names()]
+    + [
+        st.just(("addition", {"lengths": "independent"})),
+        st.just(("addition", {"operands": 3, "lengths": "independent"})),
+        st.just(("multiplication", {"second": 2})),
+    ]
+)
 options = st.fixed_dictionaries(
     {
-        "order": st.sampled_from(["reversed", "standard"]),
-        "hints": st.sampled_from([0, 502, 600]),
-        "padding": st.sampled_from(["carry", "none"]),
+        "order": st.sampled_from(["reversed", "standard", "answer-reversed"]),
+        "hints": st.sampled_from([0, 1010, 1100]),
+        "padding": st.sampled_from(["carry", "longer", "none", 1005]),
+        "spaces": st.fixed_dictionaries(
+            {"probability": st.sampled_from([0.0, 0.0, 0.3]), "within": st.sampled_from(["question", "all"])}
+        ),
     }
 )
 digits = st.sampled_from([1, 2, 3, 9, 60, 500])
 
 
+def build_if_sensible(name: str, task: Task, options: dict[str, Any]) -> Format:
+    """The format, unless this combination is refused, which must come with a reason."""
+    try:
+        return FORMATS[name].load()(FormatOptions(kind=name, **options), task)
+    except UserError as error:
+        assert str(error).startswith("format.") and "use " in str(error)
+        assume(False)
+        raise
+
+
+def expected_texts(problems: Problems, task: Task, row: int) -> list[str]:
+    """The numbers of a row as `Format.number` returns them."""
+    numbers = [array[row].tolist() for array in (*problems.operands, problems.answer)]
+    if task.numeric:
+        return [str(int("".join(map(str, number[::-1])))) for number in numbers]
+    return ["".join(map(str, number)) for number in numbers]
+
+
 @pytest.mark.parametrize("name", FORMATS.names())
-@given(options=options, digits=digits, seed=st.integers(0, 1000))
-@settings(max_examples=60, deadline=None)
-def test_what_is_written_is_read_back(name: str, options: dict[str, Any], digits: int, seed: int) -> None:
-    format = build(name, **options)
-    problems = ADDITION.draw(generator(seed, "test"), digits, 5)
+@given(task=tasks, options=options, digits=digits, seed=st.integers(0, 1000))
+@settings(max_examples=120, deadline=None)
+def test_what_is_written_is_read_back(
+    name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int, seed: int
+) -> None:
+    chosen = task_of(task[0], **task[1])
+    format = build_if_sensible(name, chosen, options)
+    problems = chosen.draw(generator(seed, "test"), digits, 5)
     written = format.write(problems, generator(seed, "hints"))
     for index, row in enumerate(written.tokens.tolist()):
         reading = format.read(row)
         assert reading is not None
-        operands = [int("".join(map(str, operand[index][::-1].tolist()))) for operand in problems.operands]
-        assert [int(operand) for operand in reading.operands] == operands
-        assert int(reading.answer) == sum(operands)
+        assert [*reading.operands, reading.answer] == expected_texts(problems, chosen, index)
         assert format.read_answer(row[written.layout.answer :]) == reading.answer
+        assert format.vocabulary.tokens(format.vocabulary.text(row)) == row
 
 
 @pytest.mark.parametrize("name", FORMATS.names())
-@given(options=options, digits=digits)
-@settings(max_examples=40, deadline=None)
-def test_the_answer_span_and_the_places_are_exact(name: str, options: dict[str, Any], digits: int) -> None:
-    format = build(name, **options)
-    problems = ADDITION.draw(generator(0, "test"), digits, 6)
+@given(task=tasks, options=options, digits=st.sampled_from([1, 2, 3, 9, 30]))
+@settings(max_examples=80, deadline=None)
+def test_the_answer_span_and_the_places_are_exact(
+    name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int
+) -> None:
+    chosen = task_of(task[0], **task[1])
+    format = build_if_sensible(name, chosen, options)
+    problems = chosen.draw(generator(0, "test"), digits, 6)
     written = format.write(problems, generator(0, "hints"))
-    layout, rows = written.layout, len(written.tokens)
+    layout = written.layout
     assert (written.tokens[:, layout.answer - 1] == format.equals).all()
-    place = np.broadcast_to(layout.place, written.tokens.shape)
-    segment = np.broadcast_to(layout.segment, written.tokens.shape)
-    numbers = (*problems.operands, problems.answer)
-    for row in range(rows):
+    role, place, segment = (
+        np.broadcast_to(x, written.tokens.shape) for x in (layout.role, layout.place, layout.segment)
+    )
+    for row in range(len(written.tokens)):
         assert list(written.tokens[row]).count(END) == 1
-        for token, where, number in zip(written.tokens[row], place[row], segment[row], strict=True):
-            if token <= 9:  # a digit stands at its own place of its own number
-                width = numbers[number].shape[1]
-                assert token == (numbers[number][row, where] if where < width else 0)
-            elif not format.vocabulary.is_hint(token):
-                assert where == -1
+        assert all(token == PAD for token in written.tokens[row, list(written.tokens[row]).index(END) + 1 :])
+        for column, token in enumerate(written.tokens[row]):
+            where, number = place[row, column], problems.numbers[segment[row, column]]
+            if role[row, column] == DIGIT:  # a digit stands at its own place of its own number
+                assert token == (number[row, where] if where < number.shape[1] else 0)
+            elif role[row, column] == HINT:
+                assert format.vocabulary.is_hint(token)
+            else:
+                assert token > 9
+        by_hint = {
+            written.tokens[row, c]: place[row, c] for c in range(layout.columns) if role[row, c] == HINT
+        }  # one hint, one place
+        assert all(
+            by_hint[written.tokens[row, c]] == place[row, c] for c in range(layout.columns) if role[row, c] == HINT
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("interleaved", {"hints": 0}, "^29,43,00=180$"),
+        ("interleaved", {"hints": 3}, "^a2a9,b4b3,c0c0=a1b8c0$"),
+        ("interleaved", {"hints": 0, "order": "standard", "padding": "none"}, "^43,29=81$."),
+        ("scratchpad", {"hints": 0}, "^240+930=1/18/00/0$"),
+        ("scratchpad", {"hints": 3}, "^a2b4c0+a9b3c0=a1/1b8/0c0/0$"),
+        ("scratchpad", {"hints": 0, "order": "answer-reversed", "padding": "none"}, "^42+39=1/18/0$..."),
+        ("equation", {"hints": 0, "order": "answer-reversed"}, "^042+039=180$"),
+        ("equation", {"hints": 3, "order": "answer-reversed"}, "^a0b4c2+a0b3c9=c1b8a0$"),
+        ("equation", {"hints": 0, "padding": 5}, "^24000+93000=18000$"),
+    ],
+)
+def test_other_arrangements_of_the_same_sum(kind: str, options: dict[str, Any], expected: str) -> None:
+    assert text(build(kind, **options), (42, 39)) == [expected]
+
+
+def test_operands_of_unequal_length_are_padded_as_asked() -> None:
+    operands = (np.array([[5, 1, 2]], dtype=np.uint8), np.array([[7]], dtype=np.uint8))  # 215 + 7
+    problems = ADDITION.solve(operands)
+
+    def written(padding: str) -> str:
+        format = build(hints=0, order="standard", padding=padding)
+        return format.vocabulary.text(format.write(problems, generator(0, "hints")).tokens[0].tolist())
+
+    assert written("none") == "^215+7=222$."
+    assert written("longer") == "^215+007=222$."
+    assert written("carry") == "^0215+0007=0222$"
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "options", "reason"),
+    [
+        ("interleaved", "copy", {}, "format.kind: interleaving needs at least two operands; use equation"),
+        ("scratchpad", "multiplication", {}, "format.kind: a scratchpad writes carries"),
+        ("scratchpad", "addition", {"order": "standard"}, "format.order: carries are known from the units up"),
+    ],
+)
+def test_combinations_that_make_no_sense_are_refused(
+    kind: str, task: str, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(UserError) as raised:
+        FORMATS[kind].load()(FormatOptions(kind=kind, **options), task_of(task))
+    assert str(raised.value).startswith(reason)
+
+
+def test_a_fixed_width_that_is_too_small_is_refused_with_the_width_needed() -> None:
+    with pytest.raises(UserError, match=r"format\.padding: 3 places cannot hold 5; set at least 5"):
+        build(hints=0, padding=3).write(ADDITION.draw(generator(0, "test"), 4, 1), generator(0, "hints"))
+
+
+@pytest.mark.parametrize("within", ["question", "all"])
+def test_spaces_fall_between_digits_with_their_probability(within: str) -> None:
+    format = build(hints=0, spaces={"probability": 0.25, "within": within})
+    rng = generator(0, "spaces")
+    counts, positions = [], set()
+    for _ in range(300):
+        written = format.write(ADDITION.draw(rng, 5, 4), rng)
+        for row in written.tokens:
+            texts = format.vocabulary.text(row.tolist())
+            assert not {"+_", "_+", "_=", "=_", "_$", "__", "^_"} & {texts[i : i + 2] for i in range(len(texts))}
+            question, answer = texts.split("=")
+            assert within == "all" or "_" not in answer
+            counts.append((question.count("_"), answer.count("_")))
+            positions.update(i for i, c in enumerate(question) if c == "_")
+    gaps = 2 * 5  # six digits in each operand
+    assert abs(np.mean([q for q, _ in counts]) / gaps - 0.25) < 0.05
+    assert abs(np.mean([a for _, a in counts]) / 5 - (0.25 if within == "all" else 0)) < 0.05
+    assert len(positions) > 8
+
+
+def test_spaces_are_for_training_unless_asked_for_at_test() -> None:
+    problems = ADDITION.draw(generator(0, "test"), 20, 4)
+    for at_test in (False, True):
+        format = build(hints=0, spaces={"probability": 0.5, "at_test": at_test})
+        assert (format.write(problems, generator(0, "x"), training=False).tokens == SPACE).any() == at_test
+        assert (format.write(problems, generator(0, "x"), training=True).tokens == SPACE).any()
 
 
 @pytest.mark.parametrize(
@@ -131,9 +261,9 @@ def test_malformed_rows_are_not_read(broken: str) -> None:
 
 def test_a_number_with_hints_out_of_step_is_not_read() -> None:
     format = build(hints=4)
-    assert format.number(format.vocabulary.tokens("a1b2")) == "21"
-    assert format.number(format.vocabulary.tokens("a1b2c")) is None
-    assert format.number(format.vocabulary.tokens("1a2b")) is None
+    assert format.number(format.vocabulary.tokens("a1b2"), units_first=True) == "21"
+    assert format.number(format.vocabulary.tokens("a1b2c"), units_first=True) is None
+    assert format.number(format.vocabulary.tokens("1a2b"), units_first=True) is None
 
 
 def test_tokens_print_and_parse() -> None:

@@ -21,8 +21,9 @@ def build(name: str, **options: Any) -> PositionIds:
 
 
 def layout(digits: int) -> Layout:
-    problems = Addition(AdditionOptions(kind="addition")).draw(generator(0, "test"), digits, 4)
-    return Equation(FormatOptions(kind="equation"), "+").write(problems, generator(0, "hints")).layout
+    addition = Addition(AdditionOptions(kind="addition"))
+    format = Equation(FormatOptions(kind="equation"), addition)
+    return format.write(addition.draw(generator(0, "test"), digits, 4), generator(0, "hints")).layout
 
 
 @pytest.mark.parametrize("name", POSITIONS.names())
@@ -72,3 +73,56 @@ def test_randomized_uses_its_whole_range_when_it_must() -> None:
     assert build("randomized", maximum=where.columns).refusal(where) is None
     refusal = build("randomized", maximum=where.columns - 1).refusal(where)
     assert refusal is not None and refusal.startswith("maximum: ")
+
+
+def plain_layout() -> Layout:
+    """42+39=81, reversed, no hints: ^240+930=180$."""
+    addition = Addition(AdditionOptions(kind="addition"))
+    operands = (np.array([[2, 4]], dtype=np.uint8), np.array([[9, 3]], dtype=np.uint8))
+    format = Equation(FormatOptions(kind="equation", hints=0), addition)
+    return format.write(addition.solve(operands), generator(0, "hints")).layout
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        ("sequential", {}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("offset", {}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("digit-place", {}, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
+        ("coupled", {}, [0, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 0]),
+        ("coupled", {"symbols": "after"}, [0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4]),
+    ],
+)
+def test_the_worked_example_at_test(name: str, options: dict[str, Any], expected: list[int]) -> None:
+    ids = build(name, **options).assign(plain_layout(), generator(0, "ids"), 1, training=False)
+    assert ids.tolist() == [expected]
+
+
+@pytest.mark.parametrize("name", ["offset", "digit-place", "coupled"])
+def test_training_offsets_are_uniform_and_move_what_has_an_id(name: str) -> None:
+    scheme, where = build(name, maximum=9, per="sequence"), plain_layout()
+    still = scheme.assign(where, generator(0, "ids"), 1, training=False)
+    moved = scheme.assign(where, generator(0, "ids"), 5000, training=True)
+    shifts = moved[:, 1] - still[0, 1]  # column 1 is a digit
+    expected = np.where(still > 0, still + shifts[:, None], 0) if name != "offset" else still + shifts[:, None]
+    np.testing.assert_array_equal(moved, expected)
+    assert abs(np.bincount(shifts, minlength=10) - 500).max() < 6 * np.sqrt(500)
+    assert scheme.assign(where, generator(0, "ids"), 5, training=True).shape[0] == 5
+    assert build(name).assign(where, generator(0, "ids"), 5, training=True).shape[0] == 1
+    assert build(name, maximum=0).assign(where, generator(0, "ids"), 5, training=True).tolist() == still.tolist()
+
+
+@pytest.mark.parametrize("name", POSITIONS.names())
+@pytest.mark.parametrize("training", [True, False])
+def test_highest_is_reached_and_never_passed(name: str, training: bool) -> None:
+    options = {} if name == "sequential" else {"maximum": 40}
+    scheme, where = build(name, **options), plain_layout()
+    seen = max(int(scheme.assign(where, generator(seed, "ids"), 1, training).max()) for seed in range(600))
+    assert seen == scheme.highest(where, training)
+
+
+def test_hints_share_the_id_of_their_digit_when_coupled_and_have_none_in_abacus() -> None:
+    where = layout(2)
+    coupled = build("coupled").assign(where, generator(0, "ids"), 1, False)[0]
+    abacus = build("digit-place").assign(where, generator(0, "ids"), 1, False)[0]
+    assert coupled[1] == coupled[2] == 2 and abacus[1] == 0 and abacus[2] == 1

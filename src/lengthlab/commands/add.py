@@ -26,9 +26,9 @@ def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
     """Greedy decoding of one question."""
     operands = _operands(numbers)
     model, pipeline = load_model(run)
-    if pipeline.task.symbol != "+":
-        raise UserError(f"run {run.id} was not trained on addition")
-    pipeline.require(operands[0].shape[1], "the longer number")
+    if pipeline.task.symbol != "+" or pipeline.task.operands != 2:
+        raise UserError(f"run {run.id} was not trained to add two numbers")
+    pipeline.require(max(operand.shape[1] for operand in operands), "the longer number")
     batch = pipeline.question(operands)
     produced = decode(model, batch)[0].tolist()
     vocabulary = pipeline.format.vocabulary
@@ -40,10 +40,9 @@ def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
 
 
 def _operands(numbers: tuple[str, ...]) -> tuple[Digits, ...]:
-    """Decimal strings as digits (1, places), units first, all as long as the longest."""
+    """Decimal strings as digits (1, places), units first."""
     for number in numbers:
         if not (number.isascii() and number.isdigit()):
             raise UserError(f"{number!r} is not a number of decimal digits")
     plain = [number.lstrip("0") or "0" for number in numbers]
-    longest = max(map(len, plain))
-    return tuple(np.array([[int(digit) for digit in number.zfill(longest)[::-1]]], dtype=np.uint8) for number in plain)
+    return tuple(np.array([[int(digit) for digit in number[::-1]]], dtype=np.uint8) for number in plain)

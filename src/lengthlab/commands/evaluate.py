@@ -11,7 +11,9 @@ from lengthlab.evaluation.load import load_model
 from lengthlab.runs import Run
 
 
-def evaluate_run(run: Run, digits: Sequence[int] | None, examples: int | None, console: Console) -> list[Row]:
+def evaluate_run(
+    run: Run, digits: Sequence[int] | None, examples: int | None, chain: int | None, console: Console
+) -> list[Row]:
     """Test a run on the given lengths, or on its own; the run folder is left as it is."""
     model, pipeline = load_model(run)
     options = run.config.evaluation
@@ -23,6 +25,7 @@ def evaluate_run(run: Run, digits: Sequence[int] | None, examples: int | None, c
             pipeline,
             lengths,
             examples or options.examples,
+            options.chain if chain is None else chain,
             lambda row: status.update(f"{row.digits} digits: {row.exact_match:.1%}"),
         )
 

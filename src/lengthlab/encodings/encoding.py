@@ -1,7 +1,7 @@
-"""What an encoding is: three hooks that do nothing unless they are overridden."""
+"""What an encoding is: hooks that do nothing unless they are overridden."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -21,25 +21,35 @@ class Shape:
 
 
 class Encoding(nn.Module):
-    """Acts on the token embeddings, on queries and keys, or on the attention logits.
+    """Acts on the token embeddings, on queries and keys, on the attention logits, or on what is attended to.
 
     Position ids have the shape (1, T) or (B, T); those of queries and keys are separate arguments,
-    so that one new token can be decoded against cached keys.
+    so that one new token can be decoded against cached keys. Queries are always the last of the keys.
     """
 
     options_class: ClassVar[type[Options]] = EncodingOptions
     contextual: ClassVar[bool] = False  # whether `bias` looks at q and k; if not, it is computed once for all layers
+    relative: ClassVar[bool] = True  # whether only differences of ids matter: adding a constant to all changes nothing
+
+    @classmethod
+    def refusal(cls, options: Any, highest: int) -> str | None:
+        """Why ids up to `highest` cannot be encoded, as "option: reason", or None if they can."""
+        return None
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         """Token embeddings (B, T, width) with the positions worked in. Called once, before the first layer."""
         return x
 
     def rotate(self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor) -> tuple[Tensor, Tensor]:
-        """Queries (B, H, Tq, D) and keys (B, H, Tk, D) with the positions worked in."""
+        """Queries (B, H, Tq, D) and the new keys (B, H, Tk, D) with the positions worked in."""
         return q, k
 
     def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor | None:
         """What is added to the scaled logits: (1 or B, H, Tq, Tk), or None."""
+        return None
+
+    def mix(self, weights: Tensor, q_positions: Tensor, k_positions: Tensor) -> Tensor | None:
+        """What is added to the attended values, given the attention weights (B, H, Tq, Tk): (B, H, Tq, D), or None."""
         return None
 
 

@@ -27,6 +27,7 @@ class Fire(Encoding):
     """The bias above, one output of f for each head."""
 
     options_class = FireOptions
+    relative = False  # beyond L the query's own position counts
 
     def __init__(self, options: FireOptions, shape: Shape) -> None:
         super().__init__()

@@ -1,11 +1,11 @@
-"""No encoding (NoPE, Kazemnejad et al. 2023): order is known from the causal mask alone."""
+"""No encoding (NoPE, Kazemnejad et al. 2023, arXiv:2305.19466): order is known from the causal mask alone."""
 
 from lengthlab.encodings.encoding import Encoding, Shape
 from lengthlab.options import EncodingOptions
 
 
 class NoEncoding(Encoding):
-    """Leaves all three hooks as they are."""
+    """Leaves all hooks as they are."""
 
     def __init__(self, options: EncodingOptions, shape: Shape) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ def decode(model: Transformer, batch: Batch) -> Tensor:
     ended = torch.zeros(len(batch.tokens), dtype=torch.bool)
     tokens, cache = batch.tokens[:, : batch.answer], Cache()
     for index in range(wanted):
-        logits = model(tokens, batch.positions, first=tokens.shape[1] - 1, cache=cache)
+        logits = model(tokens, batch.positions, first=tokens.shape[1] - 1, cache=cache, prompt=batch.answer)
         token = logits[:, -1].argmax(-1)
         produced[:, index] = torch.where(ended, PAD, token)
         ended |= token == END

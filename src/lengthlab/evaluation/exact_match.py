@@ -53,7 +53,7 @@ def is_correct(model: Transformer, batch: Batch) -> Tensor:
 
 
 def _is_correct(model: Transformer, batch: Batch) -> Tensor:
-    logits = model(batch.inputs, batch.positions, first=batch.answer - 1)
+    logits = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer)
     return ((logits.argmax(-1) == batch.targets) | (batch.targets == PAD)).all(dim=1)
 
 
@@ -62,6 +62,7 @@ def evaluate(
     pipeline: Pipeline,
     digits: Iterable[int],
     examples: int,
+    chain: int = 0,
     progress: Callable[[Row], None] = lambda row: None,
 ) -> list[Row]:
     """Exact match on the test problems of each length; `progress` hears of each row as it is done."""
@@ -69,7 +70,9 @@ def evaluate(
     model.eval()
     rows = []
     for length in digits:
-        correct = sum(int(is_correct(model, batch).sum()) for _, batch in pipeline.test_batches(length, examples))
+        correct = sum(
+            int(is_correct(model, batch).sum()) for _, batch in pipeline.test_batches(length, examples, chain)
+        )
         rows.append(Row(length, examples, correct / examples, *wilson(correct, examples)))
         progress(rows[-1])
     model.train(was_training)

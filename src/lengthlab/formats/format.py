@@ -1,4 +1,4 @@
-"""What every format shares: digit order, zero padding, index hints, filling and reading."""
+"""What every format shares: digit order, zero padding, index hints, random spaces, filling and reading."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,22 +11,38 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from lengthlab.errors import UserError
-from lengthlab.formats.layout import CONSTANT, DIGIT, HINT, NO_PLACE, ColumnArrays, Columns, Layout
-from lengthlab.formats.vocabulary import END, PAD, Vocabulary
-from lengthlab.options import Options
-from lengthlab.tasks.task import Problems
+from lengthlab.formats.layout import DIGIT, HINT, Columns, IntArray, Layout
+from lengthlab.formats.ragged import insert_spaces, without_leading_zeros
+from lengthlab.formats.vocabulary import END, PAD, SPACE, Vocabulary
+from lengthlab.options import Options, Section
+from lengthlab.tasks.task import Problems, Task
 
 Tokens = NDArray[np.int64]
+
+
+class SpaceOptions(Section):
+    """Random spaces (Shen et al. 2023): a special token dropped in between the digits of a number."""
+
+    probability: float = Field(default=0.0, ge=0, lt=1, description="of a space in each gap between digits; 0 for none")
+    within: Literal["question", "all"] = Field(
+        default="question", description="in the operands only, or in the answer too"
+    )
+    at_test: bool = Field(default=False, description="at test too, or in training only")
 
 
 class FormatOptions(Options):
     """Options that every format understands."""
 
-    order: Literal["reversed", "standard"] = Field(default="reversed", description="reversed writes the units first")
-    hints: int = Field(default=102, ge=0, description="size of the ordered set of index hints; 0 for none")
-    padding: Literal["carry", "none"] = Field(
-        default="carry", description="carry: a leading zero gives every number room for the last carry; none: no zeros"
+    order: Literal["reversed", "standard", "answer-reversed"] = Field(
+        default="reversed", description="reversed: units first; answer-reversed: units first in the answer only"
     )
+    hints: int = Field(default=102, ge=0, description="size of the ordered set of index hints; 0 for none")
+    padding: Literal["carry", "longer", "none"] | int = Field(
+        default="carry",
+        description="zeros in front: carry, room for the last carry in every number; longer, operands as long as the "
+        "longest; none; or a number of places for all",
+    )
+    spaces: SpaceOptions = SpaceOptions()
 
 
 @dataclass(frozen=True)
@@ -39,7 +55,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Reading:
-    """Numbers read back from tokens, as decimal strings without leading zeros."""
+    """Numbers read back from tokens (see `Format.number`)."""
 
     operands: tuple[str, ...]
     answer: str
@@ -52,14 +68,20 @@ class Format(ABC):
     """
 
     options_class: ClassVar[type[Options]] = FormatOptions
-    symbols: ClassVar[tuple[str, ...]] = ("=",)  # besides the task's own
+    symbols: ClassVar[tuple[str, ...]] = ()  # besides = and the task's own
 
-    def __init__(self, options: FormatOptions, task_symbol: str) -> None:
+    def __init__(self, options: FormatOptions, task: Task) -> None:
         self.options = options
-        self.vocabulary = Vocabulary((*self.symbols, task_symbol), options.hints)
-        self.task_symbol = self.vocabulary[task_symbol]
+        self.task = task
+        if reason := self.refusal():
+            raise UserError(f"format.{reason}")
+        self.vocabulary = Vocabulary(("=", *self.symbols, *([task.symbol] if task.symbol else [])), options.hints)
         self.equals = self.vocabulary["="]
         self._columns = lru_cache(maxsize=4096)(self._build_columns)
+
+    def refusal(self) -> str | None:
+        """Why these options make no sense with this task, as "option: reason", or None if they do."""
+        return None
 
     # ---- writing
 
@@ -67,39 +89,61 @@ class Format(ABC):
     def arrange(self, columns: Columns, operands: tuple[int, ...], answer: int) -> None:
         """Add the columns of a problem whose numbers are written with these many places."""
 
-    def places(self, width: int) -> range:
-        """The places of a number in the order in which they are written."""
+    def operand_places(self, width: int) -> range:
+        """The places of an operand in the order in which they are written."""
         return range(width) if self.options.order == "reversed" else range(width - 1, -1, -1)
 
-    def write(self, problems: Problems, rng: np.random.Generator) -> Written:
-        """Write a batch; `rng` chooses each problem's run of hints."""
-        columns = self._columns(*self._widths(problems))
-        places = problems.answer.shape[1]
-        numbers = np.zeros((problems.count, len(problems.operands) + 1, places), dtype=np.int64)
-        for index, digits in enumerate((*problems.operands, problems.answer)):
+    def answer_places(self, width: int) -> range:
+        """The places of the answer in the order in which they are written."""
+        return range(width - 1, -1, -1) if self.options.order == "standard" else range(width)
+
+    def write(self, problems: Problems, rng: np.random.Generator, training: bool = True) -> Written:
+        """Write a batch; `rng` chooses each problem's run of hints and its spaces."""
+        operands, answer = self._widths(problems)
+        token, layout = self._columns(operands, answer)
+        places = max(*operands, answer)
+        numbers = np.zeros((problems.count, len(problems.numbers), places), dtype=np.int64)
+        for index, digits in enumerate(problems.numbers):
             numbers[:, index, : digits.shape[1]] = digits
 
-        tokens = columns.token[None].repeat(problems.count, axis=0)
-        digit = columns.role == DIGIT
-        tokens[:, digit] = numbers[:, columns.segment[digit], columns.place[digit]]
+        tokens = token[None].repeat(problems.count, axis=0)
+        role, place, segment = layout.role[0], layout.place[0], layout.segment[0]
+        digit = role == DIGIT
+        tokens[:, digit] = numbers[:, segment[digit], place[digit]]
         if self.options.hints:
-            hint = columns.role == HINT
-            rank = columns.place[hint] if self.options.order == "reversed" else places - 1 - columns.place[hint]
+            hint = role == HINT
+            rank = place[hint] if self.options.order == "reversed" else places - 1 - place[hint]
             tokens[:, hint] = self._first_hints(rng, places, problems.count)[:, None] + rank
-        if self.options.padding == "none":
-            return _without_leading_zeros(tokens, columns, problems)
-        return Written(tokens, columns.layout)
+        if self._drops_zeros:
+            tokens, layout = without_leading_zeros(tokens, layout, problems)
+        spaces = self.options.spaces
+        if spaces.probability and (training or spaces.at_test):
+            tokens, layout = insert_spaces(tokens, layout, rng, spaces.probability, spaces.within == "all")
+        return Written(tokens, layout)
 
-    def _build_columns(self, operands: tuple[int, ...], answer: int) -> ColumnArrays:
+    @property
+    def _drops_zeros(self) -> bool:
+        return self.task.numeric and self.options.padding in ("none", "longer")
+
+    def _build_columns(self, operands: tuple[int, ...], answer: int) -> tuple[IntArray, Layout]:
         columns = Columns(hints=self.options.hints > 0)
         self.arrange(columns, operands, answer)
-        return columns.arrays()
+        return columns.finished()
 
     def _widths(self, problems: Problems) -> tuple[tuple[int, ...], int]:
-        answer = problems.answer.shape[1]
-        if self.options.padding == "carry":
-            return (answer,) * len(problems.operands), answer
-        return tuple(operand.shape[1] for operand in problems.operands), answer
+        """With how many places the operands and the answer are written."""
+        operands, answer = tuple(operand.shape[1] for operand in problems.operands), problems.answer.shape[1]
+        padding = self.options.padding
+        if not self.task.numeric or padding == "none":
+            return operands, answer
+        if padding == "longer":
+            return (max(operands),) * len(operands), answer
+        if padding == "carry":
+            return (max(*operands, answer),) * len(operands), answer
+        if padding < max(*operands, answer):
+            needed = max(*operands, answer)
+            raise UserError(f"format.padding: {padding} places cannot hold {needed}; set at least {needed}")
+        return (padding,) * len(operands), padding
 
     def _first_hints(self, rng: np.random.Generator, places: int, count: int) -> Tokens:
         """The token of each problem's first hint, (count,), such that a run of `places` hints fits."""
@@ -113,16 +157,33 @@ class Format(ABC):
     # ---- reading
 
     @abstractmethod
-    def read(self, tokens: Sequence[int]) -> Reading | None:
-        """The numbers of one whole row, or None if it is not well formed."""
+    def read_operands(self, tokens: Sequence[int]) -> tuple[str | None, ...]:
+        """The operands from the tokens between the beginning and `=`; None for one that is malformed."""
 
     def read_answer(self, tokens: Sequence[int]) -> str | None:
-        """The number that a model produced after the prompt, up to its end token; None if malformed."""
-        produced = list(tokens)
-        return self.number(produced[: produced.index(END)]) if END in produced else None
+        """The answer that a model produced after the prompt, up to its end token; None if malformed."""
+        produced = [token for token in tokens if token not in (SPACE, PAD)]
+        return (
+            self.number(produced[: produced.index(END)], self.options.order != "standard") if END in produced else None
+        )
 
-    def number(self, tokens: Sequence[int]) -> str | None:
-        """A written number as a decimal string; None unless it is digits, each after its hint."""
+    def read(self, tokens: Sequence[int]) -> Reading | None:
+        """The numbers of one whole row, or None if it is not well formed."""
+        row = [token for token in tokens if token not in (SPACE, PAD)]
+        if not row or self.vocabulary.texts[row[0]] != "^" or row.count(self.equals) != 1:
+            return None
+        equals = row.index(self.equals)
+        operands = self.read_operands(row[1:equals])
+        answer = self.read_answer(row[equals + 1 :])
+        if answer is None or any(operand is None for operand in operands):
+            return None
+        return Reading(tuple(operand for operand in operands if operand is not None), answer)
+
+    def number(self, tokens: Sequence[int], units_first: bool) -> str | None:
+        """A written number as a string of digits; None unless it is digits, each after its hint.
+
+        Numbers are returned as people write them, without leading zeros; sequences from place 0 on.
+        """
         digits = list(tokens)
         if self.options.hints:
             if len(digits) % 2 or not all(token >= self.vocabulary.first_hint for token in digits[::2]):
@@ -130,24 +191,16 @@ class Format(ABC):
             digits = digits[1::2]
         if not digits or not all(0 <= token <= 9 for token in digits):
             return None
-        if self.options.order == "reversed":
-            digits = digits[::-1]
-        return "".join(map(str, digits)).lstrip("0") or "0"
+        from_units = "".join(map(str, digits if units_first else digits[::-1]))
+        return (from_units[::-1].lstrip("0") or "0") if self.task.numeric else from_units
 
 
-def _without_leading_zeros(tokens: Tokens, columns: ColumnArrays, problems: Problems) -> Written:
-    """Drop the answer's leading zeros and close the gaps; rows then differ and end in padding."""
-    significant = np.maximum.accumulate(problems.answer[:, ::-1] > 0, axis=1)[:, ::-1]
-    significant[:, 0] = True  # the number zero keeps one digit
-    of_answer = (columns.segment == len(problems.operands)) & (columns.role != CONSTANT)
-    dropped = np.zeros(tokens.shape, dtype=bool)
-    dropped[:, of_answer] = ~significant[:, columns.place[of_answer]]
-    order = np.argsort(dropped, axis=1, kind="stable")  # what is dropped goes to the end
-
-    def gather(values: Tokens, filler: int) -> Tokens:
-        return np.take_along_axis(np.where(dropped, filler, values), order, axis=1)
-
-    layout = Layout(
-        gather(columns.place[None], NO_PLACE), gather(columns.segment[None], len(problems.operands)), columns.answer
-    )
-    return Written(gather(tokens, PAD), layout)
+def split(tokens: Sequence[int], separator: int) -> list[list[int]]:
+    """The parts of a sequence between separators."""
+    parts: list[list[int]] = [[]]
+    for token in tokens:
+        if token == separator:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts

@@ -1,12 +1,11 @@
 """What stands in each column of a batch of written problems."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-CONSTANT, DIGIT, HINT = 0, 1, 2
+BEGINNING, SEPARATOR, DIGIT, HINT, ENDING, FILLER = range(6)  # roles; a filler is a space or padding
 NO_PLACE = -1
 
 IntArray = NDArray[np.int64]
@@ -26,13 +25,30 @@ class Layout:
     A symbol belongs to the segment that it opens. Position ids are made from this, never from text.
     """
 
+    role: IntArray
     place: IntArray  # power of ten of a digit or hint, else NO_PLACE
-    segment: IntArray  # which number: operands 0, 1, ..., then the answer
-    answer: int  # first column that may hold a part of the answer
+    segment: IntArray  # which number: operands 0, 1, ..., then the answer, then its carries
+    answer: int  # first column of the answer
 
     @property
     def columns(self) -> int:
         return self.place.shape[1]
+
+    @property
+    def separator(self) -> NDArray[np.bool_]:
+        return self.role == SEPARATOR
+
+    @property
+    def end(self) -> NDArray[np.bool_]:
+        return self.role == ENDING
+
+    def gather(self, order: IntArray, answer: int) -> "Layout":
+        """The columns in another order for each row, (B, T')."""
+
+        def take(values: IntArray) -> IntArray:
+            return np.take_along_axis(np.broadcast_to(values, (len(order), self.columns)), order, axis=1)
+
+        return Layout(take(self.role), take(self.place), take(self.segment), answer)
 
 
 @dataclass
@@ -52,35 +68,40 @@ class Columns:
         self.segment.append(segment)
         self.place.append(place)
 
+    def begin(self, token: int) -> None:
+        self._add(BEGINNING, token, 0, NO_PLACE)
+
     def symbol(self, token: int, segment: int) -> None:
-        """A column with the same token in every row."""
-        self._add(CONSTANT, token, segment, NO_PLACE)
+        """A separator: the same token in every row."""
+        self._add(SEPARATOR, token, segment, NO_PLACE)
+
+    def mark(self, token: int, segment: int, place: int) -> None:
+        """A separator that belongs to one place of a number."""
+        self._add(SEPARATOR, token, segment, place)
+
+    def hint(self, segment: int, place: int) -> None:
+        """The hint of a place, if there are hints."""
+        if self.hints:
+            self._add(HINT, 0, segment, place)
 
     def digit(self, segment: int, place: int) -> None:
         """The digit of one place of one number, after its hint if there are hints."""
-        if self.hints:
-            self._add(HINT, 0, segment, place)
+        self.hint(segment, place)
+        self.bare_digit(segment, place)
+
+    def bare_digit(self, segment: int, place: int) -> None:
         self._add(DIGIT, 0, segment, place)
 
     def begin_answer(self) -> None:
         """The next column is the first that the model must produce."""
         self.answer = len(self.role)
 
-    def arrays(self) -> "ColumnArrays":
-        values: list[Any] = [np.array(x, dtype=np.int64) for x in (self.role, self.token, self.segment, self.place)]
-        return ColumnArrays(*values, answer=self.answer)
+    def end(self, token: int, segment: int) -> None:
+        self._add(ENDING, token, segment, NO_PLACE)
 
-
-@dataclass(frozen=True)
-class ColumnArrays:
-    """`Columns` as arrays of shape (T,), ready to be filled with a batch."""
-
-    role: IntArray
-    token: IntArray
-    segment: IntArray
-    place: IntArray
-    answer: int
-
-    @property
-    def layout(self) -> Layout:
-        return Layout(self.place[None], self.segment[None], self.answer)
+    def finished(self) -> tuple[IntArray, Layout]:
+        """The constant tokens (T,) and the layout of what was collected."""
+        token, role, place, segment = (
+            np.array(values, dtype=np.int64) for values in (self.token, self.role, self.place, self.segment)
+        )
+        return token, Layout(role[None], place[None], segment[None], self.answer)

@@ -1,4 +1,4 @@
-"""Causal self-attention with cached keys. It knows no encoding by name: it calls their hooks."""
+"""Self-attention with cached keys. It knows no encoding by name: it calls their hooks."""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
 
 
@@ -30,18 +31,15 @@ class Cache:
         self.layers[layer] = (k, v)
         return k, v
 
-    def select(self, rows: Tensor) -> None:
-        """Keep only these rows of the batch."""
-        self.layers = {layer: (k[rows], v[rows]) for layer, (k, v) in self.layers.items()}
-
 
 @dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
 
     positions: Sequence[tuple[Tensor, Tensor]]  # for each encoding: ids of the queries and of all keys
-    bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where a query may not look, plus the biases all layers share
-    factor: float  # multiplies the logits
+    hidden: Tensor  # (Tq, Tk): where a query may not look
+    bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
+    factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
     cache: Cache | None = None
 
 
@@ -53,37 +51,62 @@ def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
 class Attention(nn.Module):
     """Multi-head attention over queries `x[:, first:]` and keys `x`."""
 
-    def __init__(
-        self, width: int, heads: int, encodings: Sequence[Encoding], own_bias: Sequence[bool], dropout: float
-    ) -> None:
+    def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], own_bias: Sequence[bool]) -> None:
         super().__init__()
-        self.heads = heads
+        width = options.width
+        self.heads = options.heads
+        self.dropout = options.dropout
+        self.weigh = stick_breaking if options.attention == "stick-breaking" else torch.softmax
         self.encodings = nn.ModuleList(encodings)
         self.own_bias = list(own_bias)  # which encodings' biases are not in the context already
-        self.dropout = dropout
         self.q = nn.Linear(width, width, bias=False)
         self.k = nn.Linear(width, width, bias=False)
         self.v = nn.Linear(width, width, bias=False)
         self.out = nn.Linear(width, width, bias=False)
+        learned = options.log_scaling == "learned"
+        self.log_scale = nn.Parameter(torch.ones(options.heads, 1, 1)) if learned else None
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, T, W) -> (B, H, T, D)
 
     def forward(self, x: Tensor, context: Context, layer: int, first: int = 0) -> Tensor:
         q, k, v = self._split(self.q(x[:, first:])), self._split(self.k(x)), self._split(self.v(x))
+        encodings = as_encodings(self.encodings)
         new = x.shape[1]
-        for encoding, (q_positions, k_positions) in zip(as_encodings(self.encodings), context.positions, strict=True):
-            q, k = encoding.rotate(q, k, q_positions[:, first:], k_positions[:, -new:])
+        ids = [(q_ids[:, first:], k_ids) for q_ids, k_ids in context.positions]
+        for encoding, (q_ids, k_ids) in zip(encodings, ids, strict=True):
+            q, k = encoding.rotate(q, k, q_ids, k_ids[:, -new:])
         if context.cache is not None:
             k, v = context.cache.extend(layer, k, v)
 
+        factor = context.factor[first:] if isinstance(context.factor, Tensor) else context.factor
         bias = context.bias[:, :, first:]
-        for encoding, own, (q_positions, k_positions) in zip(
-            as_encodings(self.encodings), self.own_bias, context.positions, strict=True
-        ):
-            if own:
-                extra = encoding.bias(q, k, q_positions[:, first:], k_positions)
-                bias = bias if extra is None else bias + context.factor * extra
-        logits = (q * (context.factor / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
-        weights = F.dropout(logits.softmax(-1), self.dropout, self.training)
-        return self.out((weights @ v).transpose(1, 2).flatten(2))
+        for encoding, own, (q_ids, k_ids) in zip(encodings, self.own_bias, ids, strict=True):
+            extra = encoding.bias(q, k, q_ids, k_ids) if own else None
+            if extra is not None:
+                bias = bias + factor * extra
+        logits = (q * (factor / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
+        if self.log_scale is not None:  # all logits but the hidden ones, whose infinity has no gradient
+            hidden = context.hidden[first:]
+            logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
+        weights = F.dropout(self.weigh(logits, -1), self.dropout, self.training)
+        attended = weights @ v
+        for encoding, (q_ids, k_ids) in zip(encodings, ids, strict=True):
+            mixed = encoding.mix(weights, q_ids, k_ids)
+            attended = attended if mixed is None else attended + mixed
+        return self.out(attended.transpose(1, 2).flatten(2))
+
+
+def stick_breaking(logits: Tensor, dim: int) -> Tensor:
+    """Weights of stick-breaking attention (Tan et al. 2024, arXiv:2410.17980) over the last dimension.
+
+    weight(i, j) = sigmoid(z_ij) * product over j < l < i of (1 - sigmoid(z_il)): the nearest key that wants the query
+    takes its share first, what is left goes on to the left. A query does not see itself; the last key of the last
+    query is that query.
+    """
+    queries, keys = logits.shape[-2:]
+    visible = torch.ones(queries, keys, dtype=torch.bool, device=logits.device).tril(keys - queries - 1)
+    logits = logits.float().masked_fill(~visible, float("-inf"))
+    passed_on = F.logsigmoid(-logits).masked_fill(~visible, 0.0)  # log(1 - sigmoid)
+    later = passed_on.flip(dim).cumsum(dim).flip(dim) - passed_on
+    return torch.exp(F.logsigmoid(logits) + later)

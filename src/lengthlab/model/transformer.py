@@ -41,7 +41,7 @@ class Block(nn.Module):
     def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], own_bias: Sequence[bool]) -> None:
         super().__init__()
         self.dropout = options.dropout
-        self.attention = Attention(options.width, options.heads, encodings, own_bias, options.dropout)
+        self.attention = Attention(options, encodings, own_bias)
         self.feedforward = FeedForward(options.width, options.feedforward)
         self.norms = nn.ModuleList(RMSNorm(options.width) for _ in range(4))
 
@@ -92,44 +92,56 @@ class Transformer(nn.Module):
             nn.init.normal_(module.weight, std=1 / math.sqrt(module.in_features))
 
     def forward(
-        self, tokens: Tensor, positions: Sequence[Tensor], first: int = 0, cache: Cache | None = None
+        self, tokens: Tensor, positions: Sequence[Tensor], first: int = 0, cache: Cache | None = None, prompt: int = 0
     ) -> Tensor:
         """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
 
         `positions` holds, for each encoding, the ids (1 or B, past + T) of all tokens so far, those in the
-        cache included. In the last block, tokens before `first` are keys and values only.
+        cache included. In the last block, tokens before `first` are keys and values only. The first `prompt`
+        tokens see each other in both directions if the mask is that of a prefix LM.
         """
         past = cache.length if cache else 0
         total = past + tokens.shape[1]
         pairs = [(ids[:, past:total], ids[:, :total]) for ids in positions]
-        factor = self.options.logit_factor
-        if not self.training and self.options.logit_factor_at_test is not None:
-            factor = self.options.logit_factor_at_test
-
+        factor = self._factor(past, total, tokens.device)
         x = self.embedding(tokens)
-        for encoding, (q_positions, _) in zip(as_encodings(self.encodings), pairs, strict=True):
-            x = encoding.embed(x, q_positions)
-        context = Context(pairs, self._bias(pairs, past, total, factor, x), factor, cache)
-        last = len(self.blocks) - 1
-        for layer, block in enumerate(self.blocks):
-            x = block(x, context, layer, first if layer == last else 0)
+        for encoding, (q_ids, _) in zip(as_encodings(self.encodings), pairs, strict=True):
+            x = encoding.embed(x, q_ids)
+        hidden = self._hidden(past, total, prompt, tokens.device)
+        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache)
+        depth, start = len(self.blocks) * self.options.loops, x
+        for layer in range(depth):
+            block = layer % len(self.blocks)
+            if block == 0 and layer and self.options.injection:
+                x = x + start
+            x = self.blocks[block](x, context, layer, first if layer == depth - 1 else 0)
         return self.output(self.norm(x) * self.output_scale)
 
-    def _bias(
-        self, pairs: Sequence[tuple[Tensor, Tensor]], past: int, total: int, factor: float, like: Tensor
-    ) -> Tensor:
-        """The causal mask and every bias that all layers share: (1 or B, 1 or H, Tq, Tk)."""
-        bias: Tensor | None = None
-        for encoding, common, (q_positions, k_positions) in zip(
-            as_encodings(self.encodings), self.common_bias, pairs, strict=True
-        ):
-            extra = encoding.bias(None, None, q_positions, k_positions) if common else None
+    def _factor(self, past: int, total: int, device: torch.device) -> Tensor | float:
+        """What the logits are multiplied by: a number, or (Tq, 1) if it grows with the number of keys."""
+        options = self.options
+        factor = options.logit_factor
+        if not self.training and options.logit_factor_at_test is not None:
+            factor = options.logit_factor_at_test
+        if options.log_scaling == "none":
+            return factor
+        seen = torch.arange(past, total, device=device, dtype=torch.float32)[:, None]
+        return factor * torch.log(seen + 2) / math.log(options.log_reference + 2)
+
+    def _hidden(self, past: int, total: int, prompt: int, device: torch.device) -> Tensor:
+        """Where a query may not look (Tq, Tk): ahead, unless both are in the prompt of a prefix LM."""
+        keys, queries = torch.arange(total, device=device), torch.arange(past, total, device=device)[:, None]
+        ahead = keys > queries
+        return ahead & ~((keys < prompt) & (queries < prompt)) if self.options.mask == "prefix" else ahead
+
+    def _bias(self, pairs: Sequence[tuple[Tensor, Tensor]], hidden: Tensor, factor: Tensor | float) -> Tensor:
+        """The mask and every bias that all layers share: (1 or B, 1 or H, Tq, Tk)."""
+        bias = torch.zeros(1, 1, *hidden.shape, device=hidden.device)
+        for encoding, common, (q_ids, k_ids) in zip(as_encodings(self.encodings), self.common_bias, pairs, strict=True):
+            extra = encoding.bias(None, None, q_ids, k_ids) if common else None
             if extra is not None:
-                bias = factor * extra if bias is None else bias + factor * extra
-        future = torch.arange(total, device=like.device) > torch.arange(past, total, device=like.device)[:, None]
-        if bias is None:
-            bias = torch.zeros(1, 1, total - past, total, device=like.device)
-        return bias.masked_fill(future, float("-inf"))
+                bias = bias + factor * extra
+        return bias.masked_fill(hidden, float("-inf"))
 
 
 def _matrices(module: nn.Module) -> list[nn.Linear]:

@@ -4,4 +4,9 @@ from lengthlab.registry import Registry
 
 POSITIONS = Registry("positions", __name__)
 POSITIONS.add("sequential", "sequential:Sequential", "0, 1, 2, ... from the left")
+POSITIONS.add("offset", "sequential:Offset", "k, k+1, k+2, ... with a random k in training, 0 at test")
 POSITIONS.add("randomized", "randomized:Randomized", "a sorted random sample of a larger range (Ruoss et al. 2023)")
+POSITIONS.add(
+    "digit-place", "places:DigitPlace", "the place of a digit inside its number (Abacus, McLeish et al. 2024)"
+)
+POSITIONS.add("coupled", "places:Coupled", "the same id for the same place in all numbers (Cho et al. 2024)")

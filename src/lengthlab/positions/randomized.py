@@ -5,23 +5,19 @@
 A model trained with them has met every id below `maximum`, however short its training sequences.
 """
 
-from typing import Literal
-
 import numpy as np
 from pydantic import Field
 
 from lengthlab.formats.layout import IntArray, Layout
 from lengthlab.options import Options
-from lengthlab.positions.ids import PositionIds
+from lengthlab.positions.ids import Per, PositionIds
 
 
 class RandomizedOptions(Options):
     """The paper leaves these open; Ruoss et al. draw below 2,048, once for a batch, at test too."""
 
     maximum: int = Field(default=2048, ge=2, description="ids are drawn from 0 to maximum - 1")
-    per: Literal["batch", "sequence"] = Field(
-        default="batch", description="one draw for a batch, or one for each sequence"
-    )
+    per: Per = Field(default="batch", description="one draw for a batch, or one for each sequence")
     at_test: bool = Field(default=True, description="draw at test too; otherwise 0, 1, 2, ... at test")
 
 
@@ -40,6 +36,9 @@ class Randomized(PositionIds):
         keys = rng.random((draws, self.options.maximum))
         chosen = np.argpartition(keys, layout.columns - 1, axis=1)[:, : layout.columns]
         return np.sort(chosen, axis=1).astype(np.int64)
+
+    def highest(self, layout: Layout, training: bool) -> int:
+        return self.options.maximum - 1 if training or self.options.at_test else layout.columns - 1
 
     def refusal(self, layout: Layout) -> str | None:
         if layout.columns > self.options.maximum:

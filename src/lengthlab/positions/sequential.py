@@ -1,10 +1,10 @@
-"""Sequential ids: the column's number."""
+"""Ids that count the columns, from 0 or from a random offset."""
 
 import numpy as np
 
 from lengthlab.formats.layout import IntArray, Layout
 from lengthlab.options import Options
-from lengthlab.positions.ids import PositionIds
+from lengthlab.positions.ids import OffsetOptions, PositionIds, draw_offsets
 
 
 class SequentialOptions(Options):
@@ -21,3 +21,21 @@ class Sequential(PositionIds):
 
     def assign(self, layout: Layout, rng: np.random.Generator, rows: int, training: bool) -> IntArray:
         return np.arange(layout.columns, dtype=np.int64)[None]
+
+    def highest(self, layout: Layout, training: bool) -> int:
+        return layout.columns - 1
+
+
+class Offset(PositionIds):
+    """k, k+1, ..., k+T-1 with k uniform in 0..maximum in training, 0 at test."""
+
+    options_class = OffsetOptions
+
+    def __init__(self, options: OffsetOptions) -> None:
+        self.options = options
+
+    def assign(self, layout: Layout, rng: np.random.Generator, rows: int, training: bool) -> IntArray:
+        return np.arange(layout.columns, dtype=np.int64)[None] + draw_offsets(self.options, rng, rows, training)
+
+    def highest(self, layout: Layout, training: bool) -> int:
+        return layout.columns - 1 + (self.options.maximum if training else 0)

@@ -3,4 +3,10 @@
 from lengthlab.registry import Registry
 
 TASKS = Registry("task", __name__)
-TASKS.add("addition", "addition:Addition", "sum of two numbers with the same number of digits")
+TASKS.add("addition", "addition:Addition", "sum of two or more numbers, of equal or independent lengths")
+TASKS.add("subtraction", "subtraction:Subtraction", "difference of two numbers, the larger first")
+TASKS.add("multiplication", "multiplication:Multiplication", "product of two numbers, the second with its own length")
+TASKS.add("copy", "sequences:Copy", "the same digits again")
+TASKS.add("reverse", "sequences:Reverse", "the digits from the other end")
+TASKS.add("sort", "sequences:Sort", "the digits in ascending order")
+TASKS.add("parity", "sequences:Parity", "whether the number of ones among bits is odd")

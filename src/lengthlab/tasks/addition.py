@@ -1,36 +1,80 @@
-"""Addition: 42 + 39 = 81, drawn as the paper draws it (both operands have the same length)."""
+"""Addition: 42 + 39 = 81, drawn as the paper draws it unless asked otherwise."""
+
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
+from lengthlab.errors import UserError
 from lengthlab.options import Options
 from lengthlab.tasks.task import Digits, Problems, Task, random_numbers
 
 
 class AdditionOptions(Options):
-    """Addition has nothing to choose."""
+    """The paper adds two numbers of one length and does not balance carries."""
+
+    operands: int = Field(default=2, ge=2, le=25, description="how many numbers are added")
+    lengths: Literal["equal", "independent"] = Field(
+        default="equal", description="independent: one operand has the full length, the others any up to it"
+    )
 
 
 class Addition(Task):
-    """Both operands are uniform among the numbers of exactly `digits` digits; carries are not balanced."""
+    """Operands are uniform among the numbers of their length; a batch has one length for each operand."""
 
     options_class = AdditionOptions
     symbol = "+"
+    has_carries = True
 
     def __init__(self, options: AdditionOptions) -> None:
         self.options = options
 
-    def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
-        operands = (random_numbers(rng, digits, count), random_numbers(rng, digits, count))
-        return Problems(operands, self.solve(operands))
+    @property
+    def operands(self) -> int:
+        return self.options.operands
 
-    def solve(self, operands: tuple[Digits, ...]) -> Digits:
-        """Schoolbook addition, one column of all problems at a time: (problems, places + 1)."""
+    def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
+        lengths = [digits] * self.operands
+        if self.options.lengths == "independent":
+            lengths = rng.permutation([digits, *rng.integers(1, digits + 1, size=self.operands - 1)]).tolist()
+        return self.solve(tuple(random_numbers(rng, length, count) for length in lengths))
+
+    def solve(self, operands: tuple[Digits, ...]) -> Problems:
+        """Schoolbook addition, one column of all problems at a time."""
         places = max(operand.shape[1] for operand in operands)
-        answer = np.zeros((operands[0].shape[0], places + 1), dtype=np.uint8)
+        total = np.zeros((operands[0].shape[0], places + len(str(len(operands) - 1))), dtype=np.uint8)
         for operand in operands:
-            answer[:, : operand.shape[1]] += operand
-        for place in range(places):
-            carry = answer[:, place] // 10
-            answer[:, place] -= 10 * carry
-            answer[:, place + 1] += carry
-        return answer
+            total[:, : operand.shape[1]] += operand
+        carries = np.zeros_like(total)
+        for place in range(total.shape[1]):
+            carries[:, place] = total[:, place] // 10
+            total[:, place] %= 10
+            if place + 1 < total.shape[1]:
+                total[:, place + 1] += carries[:, place]
+        return Problems(operands, total, carries)
+
+    def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
+        """Sums with a carry that is born at a random place and runs through exactly `chain` places.
+
+        The first place of the chain sums to 10 or more, the others to 9, and the place after it to 8 or less,
+        as in 999+1 (chain 3). All other places are uniform. A top digit may be zero.
+        """
+        if self.operands != 2 or not 1 <= chain <= digits:
+            raise UserError(
+                f"evaluation.chain: a carry can run through 1 to {digits} places of {digits}-digit sums of two"
+            )
+        shape = (count, digits)
+        place = np.arange(digits) - rng.integers(0, digits - chain + 1, size=(count, 1))  # 0 where the chain begins
+        share = rng.random(shape)
+        conditions = [place == 0, (place > 0) & (place < chain), place == chain]
+        a = np.select(
+            conditions,
+            [rng.integers(1, 10, shape), rng.integers(0, 10, shape), rng.integers(0, 9, shape)],
+            random_numbers(rng, digits, count),
+        )
+        b = np.select(
+            conditions,
+            [10 - a + (share * a).astype(np.int64), 9 - a, (share * (9 - a)).astype(np.int64)],
+            random_numbers(rng, digits, count),
+        )
+        return self.solve((a.astype(np.uint8), b.astype(np.uint8)))

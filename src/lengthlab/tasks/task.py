@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lengthlab.errors import UserError
 from lengthlab.options import Options
 
 Digits = NDArray[np.uint8]  # (problems, places); column k holds the digit of 10**k
@@ -23,29 +24,50 @@ class Problems:
 
     operands: tuple[Digits, ...]
     answer: Digits
+    carries: Digits | None = (
+        None  # what each place hands to the next, for tasks that have it: (problems, answer places)
+    )
 
     @property
     def count(self) -> int:
         return self.answer.shape[0]
 
+    @property
+    def numbers(self) -> tuple[Digits, ...]:
+        """The operands, then the answer, then the carries if there are any."""
+        carries = () if self.carries is None else (self.carries,)
+        return (*self.operands, self.answer, *carries)
+
     def first(self, count: int) -> "Problems":
         """The first `count` problems."""
-        return Problems(tuple(operand[:count] for operand in self.operands), self.answer[:count])
+        carries = None if self.carries is None else self.carries[:count]
+        return Problems(tuple(operand[:count] for operand in self.operands), self.answer[:count], carries)
 
 
 class Task(ABC):
     """Draws problems of a given length and knows their answers."""
 
     options_class: ClassVar[type[Options]]
-    symbol: ClassVar[str]  # what stands between the operands
+    symbol: ClassVar[str] = ""  # what stands between the operands; a single operand needs none
+    numeric: ClassVar[bool] = True  # whether leading zeros mean nothing
+    has_carries: ClassVar[bool] = False
+
+    @property
+    def operands(self) -> int:
+        """How many operands a problem has."""
+        return 2
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
         """`count` problems whose longest operand has exactly `digits` digits."""
 
     @abstractmethod
-    def solve(self, operands: tuple[Digits, ...]) -> Digits:
-        """The answers (problems, answer places) of given operands."""
+    def solve(self, operands: tuple[Digits, ...]) -> Problems:
+        """The problems with these operands, answered."""
+
+    def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
+        """Problems in which a carry runs through exactly `chain` places, for tasks that have carries."""
+        raise UserError("evaluation.chain: only addition of two numbers has a carry-heavy test set; set it to 0")
 
 
 def random_numbers(rng: np.random.Generator, digits: int, count: int) -> Digits:

@@ -38,7 +38,7 @@ class Watcher:
 
 def answer_loss(model: Callable[..., Tensor], batch: Batch) -> tuple[Tensor, Tensor]:
     """Cross-entropy and accuracy over the tokens of the answer, its end included."""
-    logits = model(batch.inputs, batch.positions, first=batch.answer - 1)  # (B, A, V)
+    logits = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer)  # (B, A, V)
     targets = batch.targets
     loss = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=PAD)
     with torch.no_grad():
@@ -143,7 +143,7 @@ class Trainer:
     def evaluate(self) -> None:
         """Exact match for every length of the config, into the run folder."""
         options = self.config.evaluation
-        rows = evaluate(self.model, self.pipeline, options.digits, options.examples)
+        rows = evaluate(self.model, self.pipeline, options.digits, options.examples, options.chain)
         self.run.save_evaluation([row.as_dict() for row in rows])
 
     def save(self) -> None:
