@@ -129,7 +129,8 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
         (["show", "smoke", "--digits", "0"], "--digits"),
         (["show", "smoke", "--digits", "40"], "format.hints: 32 hints cannot mark 41 places"),
         (["figure"], "name at least one run"),
-        (["quickstart", "--recipe", "smok"], "no recipe or file 'smok'"),
+        (["quickstart", "--recipes", "smok"], "no recipe or file 'smok'"),
+        (["quickstart", "--seeds", "x"], "--seeds: 'x' is not"),
         (["quickstart", "format.hints=1"], "format.hints: 1 hints cannot mark"),
     ],
 )
@@ -194,8 +195,10 @@ def test_ctrl_c_leaves_a_run_that_says_it_was_interrupted(runs_folder: Path) -> 
     assert run.status["state"] == "interrupted"
 
 
-def test_quickstart_trains_two_seeds_draws_and_is_honest(lengthlab: Command, runs_folder: Path) -> None:
-    status, out, _ = lengthlab("quickstart", "--recipe", "smoke", "training.digits=2", "evaluation.digits=1-4")
+def test_quickstart_trains_side_by_side_draws_and_is_honest(lengthlab: Command, runs_folder: Path) -> None:
+    status, out, _ = lengthlab(
+        "quickstart", "training.digits=2", "evaluation.digits=1-4", "--recipes", "smoke", "--seeds", "1,2"
+    )
     assert status == 1  # neither seed learned anything in 20 steps, and it says so
     assert out.count("FAILED: it did not learn its training lengths") == 2
     assert (runs_folder / "quickstart.png").exists() and (runs_folder / "quickstart.svg").exists()

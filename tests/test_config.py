@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lengthlab.checks import check
 from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.recipes.load import load_config, validate
@@ -86,7 +87,14 @@ def test_extends_states_only_the_difference(tmp_path: Path) -> None:
         ("training.clip=nan", "training.clip: input should be a finite number"),
         ("training.digits=0", "training.digits: input should be greater than or equal to 1 (got 0)"),
         ("evaluation.digits=0-5", "evaluation.digits: '0-5' must go upwards from at least 1 (got '0-5')"),
-        ("format.order=backwards", "format.order: input should be 'reversed' or 'standard' (got 'backwards')"),
+        (
+            "format.order=backwards",
+            "format.order: input should be 'reversed', 'standard' or 'answer-reversed' (got 'backwards')",
+        ),
+        ("encoding={kind: learned, shared: false}", "encoding.shared: a table of embeddings acts once"),
+        ("encoding={kind: rope, factor: 2}", "encoding.scaling: a factor above 1 needs one of linear, ntk, yarn"),
+        ("model={attention: stick-breaking, mask: prefix}", "model.mask: stick-breaking attention looks back only"),
+        ("format.spaces.probability=1", "format.spaces.probability: input should be less than 1 (got 1)"),
         ("training=3", "training: input should be a valid dictionary"),
         ("modle.layers=3", "modle: no such key; did you mean model?"),
         ("steps", "'steps' is not of the form key=value"),
@@ -123,3 +131,53 @@ def test_an_unknown_recipe_names_the_nearest() -> None:
 
 def test_the_defaults_are_a_config() -> None:
     assert validate({}) == Config()
+
+
+def test_zhou2024_carries_the_paper_s_values() -> None:
+    """The table of hyperparameters in the paper's appendix on training, and its section on data."""
+    config = load_config("zhou2024")
+    training, model = config.training, config.model
+    assert (model.layers, model.width, model.feedforward, model.heads) == (6, 512, 2048, 8)
+    assert (model.mask, model.dropout, model.logit_factor, model.loops) == ("causal", 0.0, 1.0, 1)
+    optimizer = training.optimizer.model_dump()
+    assert (optimizer["kind"], optimizer["rate"], optimizer["weight_decay"]) == ("adamw", 3e-4, 0.1)
+    assert (training.steps, training.batch, training.pack) == (50_000, 128, 2048)
+    assert (training.schedule.warmup, training.schedule.final, training.growth) == (500, 0.1, 0.0)
+    assert (training.digits, max(config.evaluation.digits), config.evaluation.examples) == (40, 100, 1000)
+    written = config.format.model_dump()
+    assert (written["kind"], written["order"], written["hints"], written["padding"]) == (
+        "equation",
+        "reversed",
+        102,
+        "carry",
+    )
+    encoding = config.encoding.model_dump()
+    assert (encoding["kind"], encoding["units"], encoding["shared"]) == ("fire", 32, True)
+    assert config.positions.kind == "randomized"
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "positions", "order", "hints", "spaces"),
+    [
+        ("lee2023", "learned", "sequential", "answer-reversed", False, False),
+        ("kazemnejad2023", "none", "sequential", "reversed", False, False),
+        ("shen2023", "learned", "sequential", "reversed", False, True),
+        ("zhou2023", "none", "sequential", "reversed", True, False),
+        ("zhou2024", "fire", "randomized", "reversed", True, False),
+    ],
+)
+@pytest.mark.parametrize("scale", ["", "-mini"])
+def test_the_five_systems(
+    name: str, encoding: str, positions: str, order: str, hints: bool, spaces: bool, scale: str
+) -> None:
+    """The paper's table of position encodings and data formats."""
+    config, base = load_config(name + scale), load_config("zhou2024" + scale)
+    written = config.format.model_dump()
+    assert (config.encoding.kind, config.positions.kind, written["order"]) == (encoding, positions, order)
+    assert (written["hints"] > 0, written["spaces"]["probability"] > 0) == (hints, spaces)
+    assert config.training == base.training and config.model == base.model
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_passes_its_checks(name: str) -> None:
+    check(load_config(name))

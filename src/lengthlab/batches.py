@@ -61,14 +61,33 @@ class Pipeline:
         self.task: Task = TASKS[config.task.kind].load()(config.task)
         self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task)
         self.positions: list[PositionIds] = [POSITIONS[p.positions.kind].load()(p.positions) for p in config.pairs]
+        self._column_counts: dict[int, int] = {}
 
-    def training_batch(self, step: int, longest: int) -> Batch:
-        """The batch of a training step, its length uniform in 1..longest."""
-        seeds = self.config.seeds
+    def training_batches(self, step: int, longest: int) -> list[Batch]:
+        """The examples of a training step, lengths uniform in 1..longest, as one dense batch for each length.
+
+        Without packing a step has a single length. With it, each example has a length of its own, and there are as
+        many as fill `batch` rows of `pack` tokens.
+        """
+        seeds, training = self.config.seeds, self.config.training
         rng = generator(seeds.data, "training problems", step)
-        digits = int(rng.integers(1, longest + 1))
-        written = self.format.write(self.task.draw(rng, digits, self.config.training.batch), rng)
-        return self._batch(written, generator(seeds.sampling, "training positions", step), training=True)
+        if training.pack:
+            lengths = rng.integers(1, longest + 1, size=self._examples_to_fill(longest))
+            counts = {
+                int(digits): int(count) for digits, count in zip(*np.unique(lengths, return_counts=True), strict=True)
+            }
+        else:
+            counts = {int(rng.integers(1, longest + 1)): training.batch}
+        sampling = generator(seeds.sampling, "training positions", step)
+        return [
+            self._batch(self.format.write(self.task.draw(rng, digits, count), rng), sampling, training=True)
+            for digits, count in counts.items()
+        ]
+
+    def _examples_to_fill(self, longest: int) -> int:
+        """How many examples of lengths 1..longest fill the packed rows of a step, on average."""
+        mean = sum(self.columns(digits) for digits in range(1, longest + 1)) / longest
+        return max(1, int(self.config.training.batch * self.config.training.pack / mean))
 
     def test_batches(self, digits: int, examples: int, chain: int = 0) -> Iterator[tuple[Problems, Batch]]:
         """The first `examples` test problems of a length, in blocks; no generator is shared with training.
@@ -106,7 +125,9 @@ class Pipeline:
 
     def columns(self, digits: int) -> int:
         """How many tokens a problem of `digits` digits has."""
-        return self._layout(digits, training=False).columns
+        if digits not in self._column_counts:
+            self._column_counts[digits] = self._layout(digits, training=False).columns
+        return self._column_counts[digits]
 
     def require(self, digits: int, wanted_by: str, training: bool = False) -> None:
         """Refuse a length that hints, position ids or an encoding's table cannot reach, naming the option to change."""

@@ -12,6 +12,9 @@ from rich.console import Console
 
 from lengthlab import __version__
 from lengthlab.errors import RunFailed, UserError
+from lengthlab.lengths import parse_lengths
+
+QUICKSTART = "zhou2024-mini,coupling-relative-mini"
 
 app = App(
     name="lengthlab",
@@ -165,14 +168,10 @@ def evaluate(
     run
         The run's folder or (the beginning of) its id.
     """
-    from lengthlab.lengths import parse_lengths
     from lengthlab.runs import Run
 
     found = Run.find(run)
-    try:
-        lengths = parse_lengths(digits) if digits is not None else None
-    except ValueError as error:
-        raise UserError(f"--digits: {error}") from None
+    lengths = _lengths("--digits", digits) if digits is not None else None
     if examples is not None and examples < 1:
         raise UserError("--examples: at least 1")
     if chain is not None and chain < 0:
@@ -237,9 +236,22 @@ def figure(
 
 
 @app.command
-def quickstart(*overrides: Overrides, recipe: str = "zhou2024-mini") -> None:
-    """The paper's recipe at mini scale, two seeds side by side, ending in a figure."""
+def quickstart(
+    *overrides: Overrides,
+    recipes: Annotated[str, Parameter(help="Recipes to train, separated by commas.")] = QUICKSTART,
+    seeds: Annotated[str, Parameter(help="Seeds of each, such as 1 or 1,2 or 1-5.")] = "1",
+) -> None:
+    """The paper's recipe and the strongest rival at mini scale, side by side, ending in a figure."""
+    chosen = _lengths("--seeds", seeds)
     from lengthlab.commands.quickstart import quickstart as run_quickstart
 
-    if not run_quickstart(recipe, list(overrides), Console()):
+    if not run_quickstart(recipes.split(","), chosen, overrides, Console()):
         sys.exit(1)
+
+
+def _lengths(option: str, text: str) -> tuple[int, ...]:
+    """A range typed for an option."""
+    try:
+        return parse_lengths(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None

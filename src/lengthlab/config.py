@@ -135,7 +135,12 @@ class TrainingOptions(Section):
 
     digits: int = Field(default=10, ge=1, description="longest operand; lengths are uniform in 1..digits")
     steps: int = Field(default=1000, ge=1)
-    batch: int = Field(default=128, ge=1, description="examples in a step, all of one length")
+    batch: int = Field(default=128, ge=1, description="examples in a step, all of one length; rows if packed")
+    pack: int = Field(
+        default=0,
+        ge=0,
+        description="if not 0, a step is `batch` rows of this many tokens, filled with examples of all lengths",
+    )
     growth: float = Field(
         default=0.0, ge=0, le=1, description="share of the steps over which the longest length grows from 2 to `digits`"
     )

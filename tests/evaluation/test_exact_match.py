@@ -106,7 +106,12 @@ def test_the_first_test_problems_do_not_depend_on_how_many_follow(smoke: Callabl
 def test_test_problems_are_not_the_training_problems(smoke: Callable[..., Config]) -> None:
     pipeline = Pipeline(smoke("training.batch=64"))
     test = {tuple(row) for _, batch in pipeline.test_batches(30, 64) for row in batch.tokens.tolist()}
-    training = {tuple(row) for step in range(40) for row in pipeline.training_batch(step, 30).tokens.tolist()}
+    training = {
+        tuple(row)
+        for step in range(40)
+        for batch in pipeline.training_batches(step, 30)
+        for row in batch.tokens.tolist()
+    }
     assert len(test) == 64 and not test & training
 
 

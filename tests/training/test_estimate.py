@@ -7,6 +7,7 @@ import pytest
 from lengthlab.batches import Pipeline
 from lengthlab.config import Config
 from lengthlab.model.build import build_model
+from lengthlab.recipes.load import load_config
 from lengthlab.training.estimate import estimate
 from lengthlab.training.schedule import longest_digits
 
@@ -17,6 +18,14 @@ def test_parameters_and_tokens_are_those_of_the_run(smoke: Callable[..., Config]
     pipeline = Pipeline(config)
     model = build_model(config, len(pipeline.format.vocabulary))
     assert expected.parameters == sum(p.numel() for p in model.parameters())
-    tokens = sum(pipeline.training_batch(s, longest_digits(s, config.training)).tokens.numel() for s in range(400))
+    tokens = sum(
+        b.tokens.numel() for s in range(400) for b in pipeline.training_batches(s, longest_digits(s, config.training))
+    )
     assert expected.tokens == pytest.approx(tokens, rel=0.03)
     assert expected.examples == 800 and expected.flops > 0 and expected.seconds > 0
+
+
+def test_the_paper_s_run_has_thirteen_billion_tokens() -> None:
+    expected = estimate(load_config("zhou2024"))
+    assert expected.tokens == pytest.approx(50_000 * 128 * 2048, rel=1e-3)
+    assert expected.parameters == pytest.approx(25.3e6, rel=0.005)

@@ -27,7 +27,7 @@ def test_training_lowers_the_loss(optimizer: str, smoke: Callable[..., Config], 
         f"training.optimizer={optimizer}", "training.optimizer.rate=0.003", "training.steps=60", "training.batch=32"
     )
     trainer = Trainer(config, Run(tmp_path / "run"), Watcher())
-    batch = trainer.pipeline.training_batch(0, 2)
+    batch = trainer.pipeline.training_batches(0, 2)[0]
     before = answer_loss(trainer.model, batch)[0].item()
     for step in range(60):
         trainer.train_step(step)
@@ -37,13 +37,13 @@ def test_training_lowers_the_loss(optimizer: str, smoke: Callable[..., Config], 
 
 def test_the_loss_counts_the_answer_and_its_end_and_nothing_else(smoke: Callable[..., Config], tmp_path: Path) -> None:
     trainer = Trainer(smoke("format.padding=none", "format.hints=0"), Run(tmp_path / "run"), Watcher())
-    batch = trainer.pipeline.training_batch(3, 3)
+    batch = trainer.pipeline.training_batches(3, 3)[0]
     logits = trainer.model(batch.inputs, batch.positions)
     terms = []
     for row, tokens in enumerate(batch.tokens.tolist()):
         for column in range(batch.answer, tokens.index(12) + 1):  # 12 is the end token
             terms.append(-logits[row, column - 1].log_softmax(-1)[tokens[column]].item())
-    assert answer_loss(trainer.model, batch)[0].item() == pytest.approx(sum(terms) / len(terms), rel=1e-5)
+    assert answer_loss(trainer.model, batch)[0].item() == pytest.approx(sum(terms), rel=1e-5)
 
 
 def test_the_same_config_gives_the_same_numbers(smoke: Callable[..., Config]) -> None:
@@ -114,3 +114,16 @@ def test_bf16_can_be_forced(smoke: Callable[..., Config], tmp_path: Path) -> Non
 def test_compile_can_be_forced_and_changes_nothing(smoke: Callable[..., Config], tmp_path: Path) -> None:
     eager, compiled = (first_loss(smoke(f"training.compile={choice}"), tmp_path / choice) for choice in ("off", "on"))
     assert compiled == pytest.approx(eager, rel=1e-5)
+
+
+def test_packed_steps_hold_examples_of_all_lengths_and_weigh_every_token_alike(
+    smoke: Callable[..., Config], tmp_path: Path
+) -> None:
+    config = smoke("training.pack=200", "training.batch=4", "training.digits=4", "training.growth=0")
+    trainer = Trainer(config, Run(tmp_path / "run"), Watcher())
+    batches = trainer.pipeline.training_batches(0, 4)
+    assert len(batches) == 4
+    assert sum(batch.tokens.numel() for batch in batches) == pytest.approx(4 * 200, rel=0.25)
+    losses = [answer_loss(trainer.model, batch)[0].item() for batch in batches]
+    expected = sum(losses) / sum(batch.targets.numel() for batch in batches)
+    assert trainer.train_step(0)["loss"] == pytest.approx(expected, rel=1e-5)

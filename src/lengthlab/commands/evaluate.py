@@ -41,14 +41,11 @@ def rows_table(results: Mapping[str, Sequence[dict[str, Any]]], trained: int) ->
     table.add_column("digits", justify="right")
     for label, rows in results.items():
         table.add_column(f"{label} (n = {rows[0]['examples']})", justify="right")
-    for index, row in enumerate(next(iter(results.values()))):
-        cells = [interval_text(rows[index]) for rows in results.values()]
-        table.add_row(
-            str(row["digits"]),
-            *cells,
-            style=None if row["digits"] <= trained else "cyan",
-            end_section=row["digits"] == trained,
-        )
+    by_length = {label: {row["digits"]: row for row in rows} for label, rows in results.items()}
+    for digits in sorted({digits for rows in by_length.values() for digits in rows}):
+        cells = [interval_text(rows[digits]) if digits in rows else "" for rows in by_length.values()]
+        style = None if digits <= trained else "cyan"
+        table.add_row(str(digits), *cells, style=style, end_section=digits == trained)
     table.caption = f"trained on 1-{trained} digits"
     table.caption_justify = "left"
     return table

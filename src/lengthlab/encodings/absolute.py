@@ -1,10 +1,10 @@
 """Absolute encodings: a vector for each id, added to the token embedding before the first layer."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import Field
+from pydantic import Field, field_validator
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape
@@ -37,7 +37,13 @@ class LearnedOptions(EncodingOptions):
     """One trained vector for each id; ids beyond the table cannot be encoded."""
 
     rows: int = Field(default=1024, ge=1, description="size of the table: ids go from 0 to rows - 1")
-    shared: Literal[True] = Field(default=True, description="an embedding acts once, before the first layer")
+
+    @field_validator("shared")
+    @classmethod
+    def _acts_once(cls, shared: bool) -> bool:
+        if not shared:
+            raise ValueError("a table of embeddings acts once, before the first layer; it is always shared")
+        return shared
 
 
 class Learned(Encoding):

@@ -46,8 +46,12 @@ def estimate(config: Config) -> Estimate:
         longest = longest_digits(step, training)
         steps_at[longest] = steps_at.get(longest, 0) + 1
 
+    def examples(longest: int) -> float:
+        """Examples in a step whose lengths are uniform in 1..longest."""
+        return training.batch * training.pack * longest / sum(columns[:longest]) if training.pack else training.batch
+
     def expected(values: list[int]) -> float:
-        return training.batch * sum(steps * sum(values[:longest]) / longest for longest, steps in steps_at.items())
+        return sum(steps * examples(longest) * sum(values[:longest]) / longest for longest, steps in steps_at.items())
 
     tokens = expected(columns)
     flops = 6 * matrices * tokens + 12 * shape.layers * shape.width * expected(
@@ -55,10 +59,11 @@ def estimate(config: Config) -> Estimate:
     )  # products with weights, then attention
     widest = columns[-1]
     per_token = shape.layers * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
-    memory = 16 * parameters + 4 * training.batch * widest * per_token
+    rows = examples(training.digits) / (training.digits if training.pack else 1)  # of the widest batch
+    memory = round(16 * parameters + 4 * rows * widest * per_token)
     precision = choose(training).precision
     seconds = flops / (MATMUL_SHARE * matmul_flops(precision))
-    return Estimate(parameters, training.steps * training.batch, round(tokens), flops, memory, seconds)
+    return Estimate(parameters, round(expected([1] * training.digits)), round(tokens), flops, memory, seconds)
 
 
 def matmul_flops(precision: torch.dtype, size: int = 512) -> float:

@@ -37,14 +37,13 @@ class Watcher:
 
 
 def answer_loss(model: Callable[..., Tensor], batch: Batch) -> tuple[Tensor, Tensor]:
-    """Cross-entropy and accuracy over the tokens of the answer, its end included."""
+    """Summed cross-entropy and number of right tokens over the answer, its end included."""
     logits = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer)  # (B, A, V)
     targets = batch.targets
-    loss = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=PAD)
+    loss = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=PAD, reduction="sum")
     with torch.no_grad():
-        counted = targets != PAD
-        accuracy = ((logits.argmax(-1) == targets) & counted).sum() / counted.sum()
-    return loss, accuracy
+        right = ((logits.argmax(-1) == targets) & (targets != PAD)).sum()
+    return loss, right
 
 
 class Trainer:
@@ -91,29 +90,32 @@ class Trainer:
         self.run.set_status("finished", step=training.steps)
 
     def train_step(self, step: int) -> dict[str, Any]:
-        """One batch forward and backward, one update of all weights; returns the step's metrics."""
+        """Forward and backward over the step's batches, one update of all weights; returns the step's metrics."""
         training = self.config.training
         started = time.perf_counter()
         longest = longest_digits(step, training)
-        batch = self.pipeline.training_batch(step, longest)
+        batches = self.pipeline.training_batches(step, longest)
+        counted = sum(int((batch.targets != PAD).sum()) for batch in batches)
         if self.config.model.dropout:
             torch.manual_seed(torch_generator(self.config.seeds.sampling, "dropout", step).initial_seed())
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.hardware.precision is torch.bfloat16):
-            loss, accuracy = answer_loss(self.forward, batch)
-        value = loss.item()
-        if not math.isfinite(value):
+        total, right = 0.0, 0
+        for batch in batches:
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.hardware.precision is torch.bfloat16):
+                loss, correct = answer_loss(self.forward, batch)
+            (loss / counted).backward()
+            total, right = total + loss.item(), right + int(correct)
+        if not math.isfinite(total):
             raise RunFailed(
-                f"the loss became {value} at step {step}; try a lower training.optimizer.rate or training.clip"
+                f"the loss became {total} at step {step}; try a lower training.optimizer.rate or training.clip"
             )
-        loss.backward()
         norm = self._update(rate_factor(step, training.steps, training.schedule))
         return {
             "step": step + 1,
-            "loss": value,
-            "accuracy": accuracy.item(),
+            "loss": total / counted,
+            "accuracy": right / counted,
             "gradient_norm": norm,
             "longest": longest,
-            "tokens_per_second": batch.tokens.numel() / (time.perf_counter() - started),
+            "tokens_per_second": sum(batch.tokens.numel() for batch in batches) / (time.perf_counter() - started),
         }
 
     def _report(self, metrics: dict[str, Any]) -> None:
