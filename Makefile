@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test lint types check-python clean
+.PHONY: quickstart test tables clean
 
 quickstart: .venv/installed
 	$(BIN)/lengthlab quickstart
@@ -24,6 +24,9 @@ test: .venv/installed-dev
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@ .venv/installed
+
+tables: .venv/installed  # renew the README's tables from the registries
+	$(BIN)/python -m lengthlab.commands.tables README.md
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -21,7 +21,7 @@ ORDER = [
     {"evaluation"},
     {"training"},
     {"figures", "display", "catalogue"},
-    {"sweep"},
+    {"sweep", "bench"},
     {"commands"},
     {"cli"},
     {"__main__"},

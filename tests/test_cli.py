@@ -43,6 +43,38 @@ def test_list_prints_names_and_descriptions(lengthlab: Command) -> None:
     assert "zhou2024-mini" in lengthlab("list")[1]
 
 
+def test_every_option_is_listed_with_a_description(lengthlab: Command) -> None:
+    options = json.loads(lengthlab("list", "options", "--json")[1])
+    names = {option["name"] for option in options}
+    assert {
+        "encoding.units",
+        "format.spaces.probability",
+        "model.loops",
+        "training.optimizer.muon_rate",
+        "seeds.test",
+    } <= names
+    assert not [option["name"] for option in options if not option["description"]]
+    assert "format.hints" in lengthlab("list", "options")[1]
+
+
+def test_bench_data_measures_every_format(lengthlab: Command) -> None:
+    status, out, _ = lengthlab("bench", "data", "--digits", "2", "--batch", "8", "--repeats", "2", "--json")
+    result = json.loads(out)
+    assert status == 0 and {row["format"] for row in result["formats"]} == {"equation", "interleaved", "scratchpad"}
+    assert 0 < result["share_of_a_step"] < 1
+
+
+def test_output_cut_short_by_its_reader_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m lengthlab list options | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+
+
 def test_show_lines_up_tokens_places_ids_and_loss(lengthlab: Command) -> None:
     status, out, _ = lengthlab("show", "smoke", "--digits", "2", "--examples", "3")
     assert status == 0
@@ -129,6 +161,13 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
         (["show", "smoke", "--digits", "0"], "--digits"),
         (["show", "smoke", "--digits", "40"], "format.hints: 32 hints cannot mark 41 places"),
         (["figure"], "name at least one run"),
+        (["bench", "data", "--digits", "0"], "--digits from 1 to 100"),
+        (
+            ["train", "smoke", "encoding={kind: learned, rows: 20}", "positions=sequential"],
+            "encoding.rows: a table of 20 rows",
+        ),
+        (["train", "smoke", "evaluation.chain=2", "task=copy"], "evaluation.chain: only addition"),
+        (["train", "smoke", "task=parity", "format.kind=interleaved"], "format.kind: interleaving needs"),
         (["quickstart", "--recipes", "smok"], "no recipe or file 'smok'"),
         (["quickstart", "--seeds", "x"], "--seeds: 'x' is not"),
         (["quickstart", "format.hints=1"], "format.hints: 1 hints cannot mark"),

@@ -1,6 +1,7 @@
 """The command line. Commands import what they need inside, so that --help answers at once."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,7 +26,7 @@ app = App(
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
-Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes"]
+Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "options"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except RunFailed as error:
         _complain(error)
+        sys.exit(1)
+    except BrokenPipeError:  # whoever read the output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
         _complain("interrupted")
@@ -54,7 +58,10 @@ def _print_json(value: Any) -> None:
 
 @app.command(name="list")
 def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
-    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes."""
+    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes; or all options."""
+    if what == "options":
+        _list_options(as_json)
+        return
     from lengthlab.catalogue import catalogue
 
     chosen = {what: catalogue()[what]} if what else catalogue()
@@ -66,6 +73,19 @@ def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
         print(f"{axis}")
         for item in items:
             print(f"  {item['name']:<{width}}  {item['description']}")
+
+
+def _list_options(as_json: bool) -> None:
+    from lengthlab.commands.options import all_options
+
+    options = all_options()
+    if as_json:
+        _print_json(options)
+        return
+    width = max(len(option["name"]) for option in options)
+    for option in options:
+        text = f"{option['description'] or 'no description'} (default {option['default']})"
+        print(f"{option['name']:<{width}}  {text}" + (f" [{option['variant']}]" if "variant" in option else ""))
 
 
 @app.command
@@ -247,6 +267,37 @@ def quickstart(
 
     if not run_quickstart(recipes.split(","), chosen, overrides, Console()):
         sys.exit(1)
+
+
+bench = App(name="bench", help="Measure speed, with rivals taking turns in one run.")
+app.command(bench)
+
+
+@bench.command(name="data")
+def bench_data(
+    *,
+    digits: Annotated[int, Parameter(help="Length of the operands.")] = 10,
+    batch: Annotated[int, Parameter(help="Examples in a batch.")] = 2048,
+    repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
+    as_json: Json = False,
+) -> None:
+    """How fast examples are made, against a plain Python loop, and as a share of a training step."""
+    if digits < 1 or digits > 100 or batch < 1 or repeats < 2:
+        raise UserError("bench data: --digits from 1 to 100, --batch at least 1, --repeats at least 2")
+    from lengthlab.bench.data import bench_data as measure
+
+    result = measure(digits, batch, repeats)
+    if as_json:
+        _print_json(result)
+        return
+    print(f"sums of {digits} digits, batches of {batch}")
+    print("format        hints   tokens/s   plain loop     ratio")
+    for row in result["formats"]:
+        print(
+            f"{row['format']:<12} {row['hints']:>6} {row['tokens_per_second']:>10,.0f} "
+            f"{row['loop_tokens_per_second']:>12,.0f} {row['ratio']:>8.0f}x"
+        )
+    print(f"making a batch takes {result['share_of_a_step']:.2%} of a training step of {result['recipe']}")
 
 
 def _lengths(option: str, text: str) -> tuple[int, ...]:

@@ -67,11 +67,11 @@ class Pair(Section):
 class ModelOptions(Section):
     """The Transformer's shape. `size` is short for a named shape (see `sizes.py`)."""
 
-    layers: int = Field(default=2, ge=1)
-    width: int = Field(default=128, ge=1)
-    feedforward: int = Field(default=512, ge=1)
-    heads: int = Field(default=4, ge=1)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
+    layers: int = Field(default=2, ge=1, description="blocks of attention and feed-forward")
+    width: int = Field(default=128, ge=1, description="size of a token's vector")
+    feedforward: int = Field(default=512, ge=1, description="hidden units of the feed-forward part")
+    heads: int = Field(default=4, ge=1, description="attention heads; they must divide the width")
+    dropout: float = Field(default=0.0, ge=0, lt=1, description="share of values dropped in training")
     tied: bool = Field(default=False, description="use the embedding matrix as output matrix")
     logit_factor: float = Field(default=1.0, gt=0, description="multiplies the attention logits")
     logit_factor_at_test: float | None = Field(default=None, gt=0, description="the same at test, if another")
@@ -80,7 +80,9 @@ class ModelOptions(Section):
         description="multiply the logits by log(keys), fixed or with a learned factor for each head (SSMax)",
     )
     log_reference: int = Field(default=64, ge=1, description="number of keys at which log scaling is 1")
-    attention: Literal["softmax", "stick-breaking"] = "softmax"
+    attention: Literal["softmax", "stick-breaking"] = Field(
+        default="softmax", description="how logits become weights; stick-breaking prefers the nearest key that wants it"
+    )
     mask: Literal["causal", "prefix"] = Field(
         default="causal", description="prefix: the question sees itself both ways"
     )
@@ -134,7 +136,7 @@ class TrainingOptions(Section):
     """What is trained on, for how long, and how."""
 
     digits: int = Field(default=10, ge=1, description="longest operand; lengths are uniform in 1..digits")
-    steps: int = Field(default=1000, ge=1)
+    steps: int = Field(default=1000, ge=1, description="updates of the weights")
     batch: int = Field(default=128, ge=1, description="examples in a step, all of one length; rows if packed")
     pack: int = Field(
         default=0,
@@ -147,18 +149,22 @@ class TrainingOptions(Section):
     optimizer: OptimizerChoice = Field(default_factory=lambda: _default(OPTIMIZERS, "adamw"))
     schedule: ScheduleOptions = ScheduleOptions()
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
-    compile: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = "auto"
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        default="auto", description="of matrix products; auto: bf16 where the processor computes in it"
+    )
+    compile: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = Field(
+        default="auto", description="torch.compile; auto: for runs long enough to gain from it"
+    )
     log_every: int = Field(default=20, ge=1, description="steps between lines of metrics.jsonl")
     evaluate_every: int = Field(default=200, ge=0, description="steps between evaluations during training; 0 for none")
     evaluate_digits: Lengths = Field(default=(), description="lengths evaluated during training")
-    evaluate_examples: int = Field(default=64, ge=1)
+    evaluate_examples: int = Field(default=64, ge=1, description="problems for each of them")
 
 
 class EvaluationOptions(Section):
     """What is tested when training is done."""
 
-    digits: Lengths = Field(default=tuple(range(1, 21)), min_length=1)
+    digits: Lengths = Field(default=tuple(range(1, 21)), min_length=1, description="lengths tested, such as 1-20,50")
     examples: int = Field(default=1000, ge=1, description="problems for each length")
     chain: int = Field(
         default=0, ge=0, description="carry-heavy sums: a carry runs through this many places; 0 for uniform sums"
@@ -168,7 +174,7 @@ class EvaluationOptions(Section):
 class Seeds(Section):
     """Independent sources of randomness."""
 
-    weights: int = Field(default=0, ge=0)
+    weights: int = Field(default=0, ge=0, description="initial weights")
     data: int = Field(default=0, ge=0, description="training problems and their order")
     sampling: int = Field(default=0, ge=0, description="position ids and dropout")
     test: int = Field(default=0, ge=0, description="test problems; the same for all runs unless changed")

@@ -102,18 +102,21 @@ class Format(ABC):
         operands, answer = self._widths(problems)
         token, layout = self._columns(operands, answer)
         places = max(*operands, answer)
-        numbers = np.zeros((problems.count, len(problems.numbers), places), dtype=np.int64)
+        numbers = np.zeros((len(problems.numbers), places, problems.count), dtype=np.uint8)
         for index, digits in enumerate(problems.numbers):
-            numbers[:, index, : digits.shape[1]] = digits
+            numbers[index, : digits.shape[1]] = digits.T
 
-        tokens = token[None].repeat(problems.count, axis=0)
+        # Column by column, which is where the memory is contiguous; the batch is a view of it.
+        by_column = np.empty((layout.columns, problems.count), dtype=np.int64)
         role, place, segment = layout.role[0], layout.place[0], layout.segment[0]
-        digit = role == DIGIT
-        tokens[:, digit] = numbers[:, segment[digit], place[digit]]
+        digit, hint = role == DIGIT, role == HINT
+        constant = ~(digit | hint)
+        by_column[constant] = token[constant, None]
+        by_column[digit] = numbers[segment[digit], place[digit]]
         if self.options.hints:
-            hint = role == HINT
             rank = place[hint] if self.options.order == "reversed" else places - 1 - place[hint]
-            tokens[:, hint] = self._first_hints(rng, places, problems.count)[:, None] + rank
+            by_column[hint] = self._first_hints(rng, places, problems.count) + rank[:, None]
+        tokens: Tokens = by_column.T
         if self._drops_zeros:
             tokens, layout = without_leading_zeros(tokens, layout, problems)
         spaces = self.options.spaces

@@ -13,8 +13,8 @@ class AdamWOptions(Options):
     """The paper states the rate and the decay; it leaves the betas open."""
 
     rate: float = Field(default=3e-4, gt=0, description="peak learning rate")
-    weight_decay: float = Field(default=0.1, ge=0)
-    betas: tuple[float, float] = (0.9, 0.98)
+    weight_decay: float = Field(default=0.1, ge=0, description="decay of the matrices that AdamW updates")
+    betas: tuple[float, float] = Field(default=(0.9, 0.98), description="decay of the running moments")
 
 
 class AdamW(OptimizerChoice):

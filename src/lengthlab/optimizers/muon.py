@@ -86,7 +86,7 @@ class MuonOptions(AdamWOptions):
 
     rate: float = Field(default=2e-3, gt=0, description="peak learning rate of AdamW")
     muon_rate: float = Field(default=8e-3, gt=0, description="peak learning rate of Muon")
-    muon_weight_decay: float = Field(default=0.1, ge=0)
+    muon_weight_decay: float = Field(default=0.1, ge=0, description="decay of the matrices that Muon updates")
 
 
 class MuonAndAdamW(OptimizerChoice):

@@ -42,16 +42,16 @@ class Addition(Task):
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         """Schoolbook addition, one column of all problems at a time."""
         places = max(operand.shape[1] for operand in operands)
-        total = np.zeros((operands[0].shape[0], places + len(str(len(operands) - 1))), dtype=np.uint8)
+        total = np.zeros((places + len(str(len(operands) - 1)), operands[0].shape[0]), dtype=np.uint8)
         for operand in operands:
-            total[:, : operand.shape[1]] += operand
+            total[: operand.shape[1]] += operand.T
         carries = np.zeros_like(total)
-        for place in range(total.shape[1]):
-            carries[:, place] = total[:, place] // 10
-            total[:, place] %= 10
-            if place + 1 < total.shape[1]:
-                total[:, place + 1] += carries[:, place]
-        return Problems(operands, total, carries)
+        carry = carries[0]  # none to begin with
+        for place, column in enumerate(total):
+            column += carry
+            carry = np.floor_divide(column, 10, out=carries[place])
+            column -= 10 * carry
+        return Problems(operands, total.T, carries.T)
 
     def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
         """Sums with a carry that is born at a random place and runs through exactly `chain` places.

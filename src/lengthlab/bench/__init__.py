@@ -1,0 +1,1 @@
+"""Benchmarks: rivals measured in turns within one run, compared by ratios."""
