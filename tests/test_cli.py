@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lengthlab import __version__
+from lengthlab.recipes.load import load_config
+from lengthlab.recipes.names import recipe_names
 from lengthlab.runs import Run
 
 Command = Callable[..., tuple[int, str, str]]
@@ -41,6 +43,62 @@ def test_list_prints_names_and_descriptions(lengthlab: Command) -> None:
     assert {"none", "fire"} <= {item["name"] for item in encodings}
     assert all(item.keys() == {"name", "description"} for item in encodings)
     assert "zhou2024-mini" in lengthlab("list")[1]
+
+
+SMALL = (
+    "model.layers=1",
+    "model.width=16",
+    "model.feedforward=16",
+    "model.heads=2",
+    "training.steps=2",
+    "training.batch=2",
+    "training.digits=2",
+    "training.evaluate_every=0",
+    "evaluation.digits=1-3",
+    "evaluation.examples=3",
+)
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_every_recipe_shows_trains_and_evaluates(recipe: str, lengthlab: Command, runs_folder: Path) -> None:
+    """At the smallest scale: the recipe's own tasks, formats, ids and encodings, with a model of a few weights."""
+    packed = ("training.pack=100",) if load_config(recipe).training.pack else ()
+    assert lengthlab("show", recipe, *SMALL)[0] == 0
+    status, out, err = lengthlab("train", recipe, *SMALL, *packed, "--json")
+    assert status == 0, err
+    status, out, err = lengthlab("evaluate", json.loads(out)["run"], "--digits", "1-4", "--examples", "5", "--json")
+    assert status == 0 and [row["digits"] for row in json.loads(out)] == [1, 2, 3, 4], err
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (
+            "positions=digit-place",
+            "encoding=learned",
+            "also=[{positions: randomized, encoding: fire}]",
+        ),  # Abacus with FIRE
+        ("positions=coupled", "encoding=learned", "also=[{positions: sequential, encoding: rope}]"),
+        ("encoding=shaw", "also=[{positions: coupled, encoding: clipped}, {positions: sequential, encoding: cope}]"),
+        ("task=sort", "format.hints=0", "model.loops=2", "model.injection=true"),
+        ("task.kind=addition", "task.operands=3", "format.kind=interleaved", "model.mask=prefix"),
+        ("task=subtraction", "format.kind=scratchpad", "model.attention=stick-breaking"),
+        ("task=parity", "format.hints=0", "model.log_scaling=learned"),
+        ("evaluation.chain=2", "format.padding=none", "format.spaces.probability=0.2", "format.spaces.at_test=true"),
+    ],
+)
+def test_points_of_the_grid_train_and_evaluate(overrides: tuple[str, ...], lengthlab: Command) -> None:
+    status, out, err = lengthlab("train", "smoke", *SMALL, *overrides, "--json")
+    assert status == 0, err
+    assert lengthlab("show", "smoke", *overrides)[0] == 0
+    assert lengthlab("evaluate", json.loads(out)["run"], "--json")[0] == 0
+
+
+def test_rows_of_a_table_that_training_never_meets_are_pointed_out(lengthlab: Command) -> None:
+    _, out, _ = lengthlab("train", "lee2023-mini", *SMALL)
+    assert "learned encoding: training meets ids up to 9, the test up to 13; the rest stays untrained" in out
+    _, out, _ = lengthlab("train", "coupling-mini", *SMALL)
+    assert "untrained" not in out
 
 
 def test_every_option_is_listed_with_a_description(lengthlab: Command) -> None:

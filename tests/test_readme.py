@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import lengthlab
+from lengthlab.catalogue import catalogue
 from lengthlab.cli import app
+from lengthlab.commands.tables import renew
 
 PACKAGE = Path(lengthlab.__file__).parent
 ROOT = PACKAGE.parent.parent
@@ -62,6 +64,13 @@ def test_every_command_named_exists() -> None:
     commands = set(re.findall(r"^(?:\$ )?lengthlab ([a-z]+)", README, flags=re.MULTILINE))
     assert commands >= {"list", "show", "train", "evaluate", "add", "figure"}
     assert commands <= {name for command in app for name in [command]}
+
+
+def test_the_tables_are_those_of_the_registries() -> None:
+    assert renew(README) == README, "run: make tables"
+    assert all(
+        f"`{item['name']}`" in README for axis, items in catalogue().items() if axis != "optimizers" for item in items
+    )
 
 
 def test_the_tree_is_complete() -> None:

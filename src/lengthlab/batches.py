@@ -144,6 +144,17 @@ class Pipeline:
             if refusal := encoding.refusal(pair.encoding, scheme.highest(layout, training)):
                 raise UserError(f"{where}encoding.{refusal} ({reason})")
 
+    def untrained_ids(self, trained: int, tested: int) -> list[str]:
+        """What to say of encodings that meet ids at `tested` digits which training up to `trained` never gave."""
+        notes = []
+        for pair, scheme in zip(self.config.pairs, self.positions, strict=True):
+            met = scheme.highest(self._layout(trained, training=True), training=True)
+            wanted = scheme.highest(self._layout(tested, training=False), training=False)
+            if ENCODINGS[pair.encoding.kind].load().per_id and wanted > met:
+                reach = f"training meets ids up to {met}, the test up to {wanted}"
+                notes.append(f"{pair.encoding.kind} encoding: {reach}; the rest stays untrained")
+        return notes
+
     def _layout(self, digits: int, training: bool) -> Layout:
         rng = generator(0, "layout")
         return self.format.write(self.task.draw(rng, digits, 1), rng, training).layout

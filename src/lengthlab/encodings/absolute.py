@@ -50,6 +50,7 @@ class Learned(Encoding):
     """p = table[i], as in BERT and GPT-2; with digit-place ids this is Abacus, with coupled ids position coupling."""
 
     options_class = LearnedOptions
+    per_id = True
     relative = False
 
     def __init__(self, options: LearnedOptions, shape: Shape) -> None:

@@ -29,6 +29,7 @@ class Encoding(nn.Module):
 
     options_class: ClassVar[type[Options]] = EncodingOptions
     contextual: ClassVar[bool] = False  # whether `bias` looks at q and k; if not, it is computed once for all layers
+    per_id: ClassVar[bool] = False  # whether each id has weights of its own, untrained if training never gave that id
     relative: ClassVar[bool] = True  # whether only differences of ids matter: adding a constant to all changes nothing
 
     @classmethod

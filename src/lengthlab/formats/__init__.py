@@ -10,4 +10,4 @@ from lengthlab.registry import Registry
 FORMATS = Registry("format", __name__)
 FORMATS.add("equation", "equation:Equation", "the operands, then the answer: 42+39=81")
 FORMATS.add("interleaved", "interleaved:Interleaved", "the operands' digits of each place side by side: 43,29=81")
-FORMATS.add("scratchpad", "scratchpad:Scratchpad", "each digit of the answer with its carry: 24+93=1/1,8/0")
+FORMATS.add("scratchpad", "scratchpad:Scratchpad", "each digit of the answer with its carry: 24+93=1/18/0")

@@ -71,7 +71,8 @@ class Trainer:
         training = self.config.training
         choices = {"precision": str(self.hardware.precision).removeprefix("torch."), "compile": self.hardware.compile}
         self.run.begin(self.config, environment.describe(**choices))
-        for note in self.hardware.notes:
+        untrained = self.pipeline.untrained_ids(training.digits, max(self.config.evaluation.digits))
+        for note in (*self.hardware.notes, *untrained):
             self.watcher.note(note)
         step = 0
         try:
