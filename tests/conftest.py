@@ -43,3 +43,11 @@ def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
         return status, out, err
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many processes the tests killed."""
+    passed = terminalreporter.stats.get("passed", [])
+    kills = sum(value for report in passed for name, value in report.user_properties if name == "kills")
+    if kills:
+        terminalreporter.write_line(f"killed {kills} training processes with SIGKILL; all went on to the same bits")

@@ -96,7 +96,7 @@ def test_points_of_the_grid_train_and_evaluate(overrides: tuple[str, ...], lengt
 
 def test_rows_of_a_table_that_training_never_meets_are_pointed_out(lengthlab: Command) -> None:
     _, out, _ = lengthlab("train", "lee2023-mini", *SMALL)
-    assert "learned encoding: training meets ids up to 9, the test up to 13; the rest stays untrained" in out
+    assert "learned encoding: training meets ids up to 10, the test up to 13; the rest stays untrained" in out
     _, out, _ = lengthlab("train", "coupling-mini", *SMALL)
     assert "untrained" not in out
 
@@ -210,7 +210,9 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
         (["train", "smoke", "model.heads=5"], "model.heads: 5 heads do not divide the width 32; the nearest"),
         (["train", "smok"], "no recipe or file 'smok'; did you mean smoke?"),
         (["train", "smoke", "--threads", "0"], "--threads: at least 1"),
-        (["train"], "requires an argument"),
+        (["train"], "train: name either a recipe"),
+        (["train", "smoke", "--resume", "abc"], "train: name either a recipe"),
+        (["train", "--resume", "abc"], "no run 'abc'"),
         (["trian", "smoke"], "trian"),
         (["train", "smoke", "--drye-run"], "--drye-run"),
         (["evaluate", "nothing"], "no run 'nothing'"),
@@ -290,6 +292,15 @@ def test_ctrl_c_leaves_a_run_that_says_it_was_interrupted(runs_folder: Path) -> 
     assert process.returncode == 130 and err.strip() == "lengthlab: interrupted"
     run = Run(next(runs_folder.iterdir()))
     assert run.status["state"] == "interrupted"
+    step = run.status["step"]
+    resumed = subprocess.Popen(
+        [sys.executable, "-u", "-m", "lengthlab", "train", "--resume", run.id], stdout=subprocess.PIPE, text=True
+    )
+    assert resumed.stdout is not None
+    assert resumed.stdout.readline().strip() == f"{run.id}: going on after step {step}"
+    resumed.send_signal(signal.SIGINT)
+    resumed.communicate(timeout=60)
+    assert run.status["step"] >= step
 
 
 def test_quickstart_trains_side_by_side_draws_and_is_honest(lengthlab: Command, runs_folder: Path) -> None:

@@ -119,33 +119,36 @@ def show(
 
 @app.command
 def train(
-    recipe: str,
+    recipe: str | None = None,
     /,
     *overrides: Overrides,
+    resume: Annotated[str | None, Parameter(help="Go on with this run (its folder or id) instead of a recipe.")] = None,
     dry_run: Annotated[bool, Parameter(negative="", help="Print what it would cost; start nothing.")] = False,
     fresh: Annotated[bool, Parameter(negative="", help="Train again even if this run is finished.")] = False,
     threads: Annotated[int | None, Parameter(help="Processor threads; all cores if not given.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a recipe, test it, and keep everything in runs/ID.
+    """Train a recipe, test it, and keep everything in runs/ID. A run that was cut short goes on where it was.
 
     Parameters
     ----------
     recipe
         A preset's name or a YAML file.
     """
-    from lengthlab.recipes.load import load_config
-
-    config = load_config(recipe, overrides)
     if threads is not None and threads < 1:
         raise UserError("--threads: at least 1")
+    if (recipe is None) == (resume is None):
+        raise UserError("train: name either a recipe, such as zhou2024-mini, or --resume RUN")
+    from lengthlab.recipes.load import load_config
+    from lengthlab.runs import Run
+
+    config = load_config(recipe, overrides) if recipe is not None else Run.find(resume or "").config
 
     import torch
 
     from lengthlab.checks import check
     from lengthlab.commands.evaluate import rows_table
     from lengthlab.commands.train import estimate_json, print_estimate, train_config
-    from lengthlab.runs import Run
     from lengthlab.training.estimate import estimate
 
     check(config)
@@ -158,7 +161,7 @@ def train(
         else:
             print_estimate(expected, Run.of(config))
         return
-    run = train_config(config, fresh, Console(stderr=as_json))
+    run = train_config(config, Run.find(resume) if resume else Run.of(config), fresh, Console(stderr=as_json))
     rows = run.evaluation or []
     if as_json:
         _print_json({"run": str(run.path), "state": run.status["state"], "evaluation": rows})

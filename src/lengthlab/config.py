@@ -155,6 +155,10 @@ class TrainingOptions(Section):
     compile: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = Field(
         default="auto", description="torch.compile; auto: for runs long enough to gain from it"
     )
+    checkpoint_every: int = Field(
+        default=200, ge=1, description="steps between checkpoints, from which a run can go on"
+    )
+    keep: int = Field(default=2, ge=1, description="how many checkpoints are kept")
     log_every: int = Field(default=20, ge=1, description="steps between lines of metrics.jsonl")
     evaluate_every: int = Field(default=200, ge=0, description="steps between evaluations during training; 0 for none")
     evaluate_digits: Lengths = Field(default=(), description="lengths evaluated during training")

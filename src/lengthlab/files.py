@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,19 @@ def write_json(path: Path, value: Any) -> None:
     write_atomically(path, json.dumps(value, indent=2) + "\n")
 
 
+def _line(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
 def append_line(path: Path, value: Any) -> None:
     """Append one JSON line in a single write."""
     with open(path, "ab", buffering=0) as file:
-        file.write(json.dumps(value, separators=(",", ":")).encode() + b"\n")
+        file.write(_line(value))
+
+
+def write_lines(path: Path, values: Iterable[Any]) -> None:
+    """A file of JSON lines, all at once."""
+    write_atomically(path, b"".join(map(_line, values)))
 
 
 def read_lines(path: Path) -> list[Any]:

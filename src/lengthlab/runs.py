@@ -4,14 +4,21 @@ config.yaml         the resolved config; a recipe in its own right
 environment.json    versions, commit, machine
 status.json         state: running, finished, interrupted or failed; the step; a message
 metrics.jsonl       one line for each logged step or evaluation during training
+speed.jsonl         tokens per second at the logged steps: all that differs when a run is repeated
+checkpoints/        what an interrupted run goes on from
+lock                held by the process that trains the run
 model.safetensors   the weights
 evaluation.json     exact match for each digit length
 """
 
+import fcntl
 import json
 import os
+import platform
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +27,7 @@ import yaml
 
 from lengthlab.config import Config
 from lengthlab.errors import UserError, suggestion
-from lengthlab.files import append_line, read_lines, write_atomically, write_json
+from lengthlab.files import append_line, read_lines, write_atomically, write_json, write_lines
 from lengthlab.recipes.load import load_config
 
 State = Literal["running", "finished", "interrupted", "failed"]
@@ -77,15 +84,43 @@ class Run:
         return read_lines(self.path / "metrics.jsonl")
 
     @property
+    def speed(self) -> dict[int, float]:
+        """Tokens per second at each logged step."""
+        return {line["step"]: line["tokens_per_second"] for line in read_lines(self.path / "speed.jsonl")}
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
     def evaluation(self) -> list[dict[str, Any]] | None:
         """The rows of the evaluation, or None before there is one."""
         return self._read_json("evaluation.json")
 
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes from training this run. The system lets go of the lock when its holder dies."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.path / "lock", "a+", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().strip() or "another process"
+                raise UserError(f"run {self.id} is being trained by {holder}; wait for it or stop it") from None
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}\n")
+            file.flush()
+            yield
+
     def begin(self, config: Config, environment: dict[str, Any]) -> None:
-        """Make the folder afresh, without what an earlier attempt left."""
-        if self.path.exists():
-            shutil.rmtree(self.path)
-        self.path.mkdir(parents=True)
+        """Start afresh, without what an earlier attempt left."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        for left in self.path.iterdir():
+            if left.is_dir():
+                shutil.rmtree(left)
+            elif left.name != "lock":
+                left.unlink()
         write_atomically(self.path / "config.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         write_json(self.path / "environment.json", environment)
         self.set_status("running", step=0, steps=config.training.steps)
@@ -93,8 +128,19 @@ class Run:
     def set_status(self, state: State, **details: Any) -> None:
         write_json(self.path / "status.json", self.status | {"state": state, "time": time.time()} | details)
 
+    def go_on(self, step: int, environment: dict[str, Any]) -> None:
+        """Continue after `step` steps: what was logged later will be logged again."""
+        for name in ("metrics.jsonl", "speed.jsonl"):
+            lines = [line for line in read_lines(self.path / name) if line["step"] <= step]
+            write_lines(self.path / name, lines)
+        write_json(self.path / "environment.json", environment | {"resumed_at": step})
+        self.set_status("running", step=step, message=f"resumed at step {step}")
+
     def log(self, metrics: dict[str, Any]) -> None:
         append_line(self.path / "metrics.jsonl", metrics)
+
+    def log_speed(self, step: int, tokens_per_second: float) -> None:
+        append_line(self.path / "speed.jsonl", {"step": step, "tokens_per_second": tokens_per_second})
 
     def save_evaluation(self, rows: list[dict[str, Any]]) -> None:
         write_json(self.path / "evaluation.json", rows)

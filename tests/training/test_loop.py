@@ -1,6 +1,8 @@
 """Training: the loss falls, the same seeds give the same run, and trouble is told."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,7 +70,7 @@ def test_a_finished_run_is_complete_and_loads(smoke: Callable[..., Config]) -> N
     config = smoke()
     run = train(config, metrics=heard.append)
     assert run.status["state"] == "finished" and run.status["step"] == 20
-    assert heard == run.metrics
+    assert [{k: v for k, v in line.items() if k != "tokens_per_second"} for line in heard] == run.metrics
     assert [line["step"] for line in run.metrics] == [5, 10, 10, 15, 20]
     assert run.metrics[2]["exact_match"].keys() == {"2", "4"}
     assert run.config == config and run.config.id == run.id
@@ -91,8 +93,8 @@ def test_a_loss_that_is_not_finite_stops_with_one_sentence(smoke: Callable[..., 
 
 def test_an_interrupted_run_says_so_and_keeps_its_weights(smoke: Callable[..., Config]) -> None:
     def interrupt(line: dict[str, object]) -> None:
-        if line["step"] == 10:
-            raise KeyboardInterrupt
+        if line["step"] == 15:
+            os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         train(smoke(), metrics=interrupt)

@@ -11,16 +11,15 @@ from lengthlab.training.estimate import Estimate
 from lengthlab.training.loop import Trainer, Watcher
 
 
-def train_config(config: Config, fresh: bool, console: Console) -> Run:
+def train_config(config: Config, run: Run, fresh: bool, console: Console) -> Run:
     """Train and evaluate, unless this very run is finished already and `fresh` is not asked for."""
-    run = Run.of(config)
     if run.status.get("state") == "finished" and not fresh:
         console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
         return run
     with make_display(console) as display:
         display.add(run.id, config.training.steps)
         watcher = Watcher(lambda line: display.metrics(run.id, line), lambda text: display.note(run.id, text))
-        Trainer(config, run, watcher).train()
+        Trainer(config, run, watcher).train(fresh)
     return run
 
 

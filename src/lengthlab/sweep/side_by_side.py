@@ -63,9 +63,9 @@ def _follow(runs: Mapping[str, Run], processes: Mapping[str, subprocess.Popen[st
     waiting = set(processes)
     while True:
         for label, run in runs.items():
-            lines = run.metrics
+            lines, speed = run.metrics, run.speed
             for line in lines[shown[label] :]:
-                display.metrics(label, line)
+                display.metrics(label, line | {"tokens_per_second": speed.get(line["step"], 0.0)})
             if len(lines) < shown[label]:  # the folder of an earlier attempt was replaced
                 shown[label] = 0
             else:

@@ -1,5 +1,6 @@
 """The training loop."""
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -22,15 +23,17 @@ from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
 from lengthlab.optimizers import OPTIMIZERS
-from lengthlab.runs import Run
+from lengthlab.runs import Run, State
 from lengthlab.seeding import torch_generator
+from lengthlab.training.checkpoint import load_newest, restore, save_checkpoint, state_of
 from lengthlab.training.hardware import Hardware, choose
+from lengthlab.training.interrupt import StopRequest, stop_requests
 from lengthlab.training.schedule import longest_digits, rate_factor
 
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who hears of the progress. `metrics` gets what metrics.jsonl gets; `note` gets sentences."""
+    """Who hears of the progress. `metrics` gets the lines of metrics.jsonl with the speed; `note` gets sentences."""
 
     metrics: Callable[[dict[str, Any]], None] = lambda line: None
     note: Callable[[str], None] = lambda text: None
@@ -54,6 +57,7 @@ class Trainer:
         self.run = run
         self.watcher = watcher
         self.hardware: Hardware = choose(config.training)
+        self.done = 0  # steps
         self.pipeline = Pipeline(config)
         self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary))
         self.optimizers = self._build_optimizers()
@@ -66,29 +70,64 @@ class Trainer:
         options = self.config.training.optimizer
         return OPTIMIZERS[options.kind].load()(options).build(self.model, self.hardware.precision)
 
-    def train(self) -> None:
-        """All steps, with metrics and evaluations on the way; whatever happens, the status says it."""
-        training = self.config.training
+    def train(self, fresh: bool = False) -> None:
+        """All steps that are not done yet, then the evaluation; whatever happens, the status says it.
+
+        A run that was cut short goes on from its newest whole checkpoint and ends with the same weights and metrics, to
+        the last bit, as if it had not been. `fresh` starts again from nothing.
+        """
+        steps = self.config.training.steps
+        with self.run.lock(), stop_requests() as stop:
+            try:
+                self.done = self._start(fresh)
+                while self.done < steps:
+                    metrics = self.train_step(self.done)
+                    self.done += 1
+                    self._report(metrics)
+                    if self.done % self.config.training.checkpoint_every == 0 or self.done == steps or stop.made:
+                        self._checkpoint()
+                    stop.heed()
+                self.watcher.note("evaluating")
+                self.evaluate(stop)
+            except KeyboardInterrupt:
+                self._end("interrupted", f"interrupted at step {self.done} of {steps}")
+                raise
+            except OSError as error:
+                message = (
+                    f"cannot use {self.run.path} ({error.strerror}); lengthlab train --resume {self.run.id} goes on"
+                )
+                self._end("failed", message)
+                raise RunFailed(message) from error
+            except Exception as error:
+                self._end("failed", str(error))
+                raise
+            self._end("finished", "")
+
+    def _start(self, fresh: bool) -> int:
+        """Prepare the run folder and return the number of steps already done."""
         choices = {"precision": str(self.hardware.precision).removeprefix("torch."), "compile": self.hardware.compile}
-        self.run.begin(self.config, environment.describe(**choices))
-        untrained = self.pipeline.untrained_ids(training.digits, max(self.config.evaluation.digits))
-        for note in (*self.hardware.notes, *untrained):
+        described = environment.describe(**choices)
+        checkpoint, damaged = load_newest(self.run.checkpoints) if not fresh else (None, [])
+        untrained = self.pipeline.untrained_ids(self.config.training.digits, max(self.config.evaluation.digits))
+        for note in (*self.hardware.notes, *untrained, *damaged):
             self.watcher.note(note)
-        step = 0
-        try:
-            for step in range(training.steps):
-                self._report(self.train_step(step))
-            self.save()
-            self.watcher.note("evaluating")
-            self.evaluate()
-        except KeyboardInterrupt:
-            self.save()
-            self.run.set_status("interrupted", step=step, message=f"interrupted at step {step} of {training.steps}")
-            raise
-        except Exception as error:
-            self.run.set_status("failed", step=step, message=str(error))
-            raise
-        self.run.set_status("finished", step=training.steps)
+        if checkpoint is None:
+            self.run.begin(self.config, described)
+            return 0
+        restore(checkpoint, self.model, self.optimizers)
+        self.run.go_on(checkpoint.step, described)
+        self.watcher.note(f"going on after step {checkpoint.step}")
+        return checkpoint.step
+
+    def _checkpoint(self) -> None:
+        """Keep everything that the run needs to go on, and the weights for those who want to look at it now."""
+        state = state_of(self.model, self.optimizers)
+        save_checkpoint(self.run.checkpoints, self.done, state, self.config.training.keep)
+        self.save()
+
+    def _end(self, state: State, message: str) -> None:
+        with contextlib.suppress(OSError):  # what keeps us from going on may keep us from saying so
+            self.run.set_status(state, step=self.done, message=message)
 
     def train_step(self, step: int) -> dict[str, Any]:
         """Forward and backward over the step's batches, one update of all weights; returns the step's metrics."""
@@ -123,11 +162,15 @@ class Trainer:
         """Log a step, and evaluate after it, when it is time to."""
         training, done = self.config.training, metrics["step"]
         if done % training.log_every == 0 or done == training.steps:
-            self._log(metrics)
+            self.run.log({key: value for key, value in metrics.items() if key != "tokens_per_second"})
+            self.run.log_speed(done, metrics["tokens_per_second"])
+            self.watcher.metrics(metrics)
         every = training.evaluate_every
         if every and training.evaluate_digits and done % every == 0 and done < training.steps:
             rows = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
-            self._log({"step": done, "exact_match": {str(row.digits): row.exact_match for row in rows}})
+            scores = {"step": done, "exact_match": {str(row.digits): row.exact_match for row in rows}}
+            self.run.log(scores)
+            self.watcher.metrics(scores)
 
     def _update(self, factor: float) -> float:
         clip = self.config.training.clip
@@ -139,14 +182,12 @@ class Trainer:
             optimizer.zero_grad(set_to_none=True)
         return norm.item()
 
-    def _log(self, metrics: dict[str, Any]) -> None:
-        self.run.log(metrics)
-        self.watcher.metrics(metrics)
-
-    def evaluate(self) -> None:
+    def evaluate(self, stop: StopRequest) -> None:
         """Exact match for every length of the config, into the run folder."""
         options = self.config.evaluation
-        rows = evaluate(self.model, self.pipeline, options.digits, options.examples, options.chain)
+        rows = evaluate(
+            self.model, self.pipeline, options.digits, options.examples, options.chain, lambda row: stop.heed()
+        )
         self.run.save_evaluation([row.as_dict() for row in rows])
 
     def save(self) -> None:
@@ -155,7 +196,7 @@ class Trainer:
 
 
 def unique_tensors(model: torch.nn.Module) -> Sequence[tuple[str, Tensor]]:
-    """Named parameters and buffers; one that several layers share is named once."""
-    return [
-        (name, tensor.detach().contiguous()) for name, tensor in (*model.named_parameters(), *model.named_buffers())
-    ]
+    """Named parameters and persistent buffers; one that several layers share is named once."""
+    named = (*model.named_parameters(), *model.named_buffers())
+    kept = model.state_dict().keys()
+    return [(name, tensor.detach().contiguous()) for name, tensor in named if name in kept]

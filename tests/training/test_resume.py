@@ -1,0 +1,201 @@
+"""A run that is cut short, in whatever way, ends as if it had not been."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from lengthlab.config import Config
+from lengthlab.errors import RunFailed, UserError
+from lengthlab.model.build import build_model
+from lengthlab.runs import Run
+from lengthlab.training.checkpoint import load_checkpoint, load_newest, restore, saved_steps, state_of
+from lengthlab.training.loop import Trainer, Watcher
+
+KILLS = 6
+LONG = ["training.steps=400", "training.checkpoint_every=7", "model.dropout=0.1", "training.log_every=3"]
+
+
+def train(config: Config, run: Run | None = None, **watcher: Callable[..., None]) -> Run:
+    run = run or Run.of(config)
+    Trainer(config, run, Watcher(**watcher)).train()
+    return run
+
+
+def outcome(run: Run) -> tuple[bytes, bytes, object]:
+    """What must not depend on interruptions: weights, metrics and evaluation, byte for byte."""
+    return run.weights.read_bytes(), (run.path / "metrics.jsonl").read_bytes(), run.evaluation
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_killed_processes_go_on_to_the_same_bits(
+    optimizer: str, smoke: Callable[..., Config], tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """kill -9 at random moments, again and again, then one run to the end."""
+    config = smoke(*LONG, f"training.optimizer={optimizer}")
+    expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
+    rng = random.Random(optimizer)
+    command = [sys.executable, "-u", "-m", "lengthlab", "train", "smoke", *LONG, f"training.optimizer={optimizer}"]
+    kills = 0
+    while kills < KILLS:
+        process = subprocess.Popen(
+            [*command, "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert process.stdout is not None
+        list(zip(process.stdout, range(rng.randint(1, 5)), strict=False))  # let it get somewhere
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    record_property("kills", kills)
+    assert Run.of(config).status["state"] == "running"  # nobody could say that it was killed
+    assert outcome(train(config)) == expected
+    assert Run.of(config).status["state"] == "finished"
+
+
+def test_an_interrupt_stops_between_two_steps_and_resume_goes_on(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    config = smoke(*LONG)
+    expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
+    for number, step in [(signal.SIGINT, 33), (signal.SIGTERM, 63)]:
+
+        def interrupt(line: dict[str, int], number: int = number, step: int = step) -> None:
+            if line["step"] == step:
+                os.kill(os.getpid(), number)
+
+        with pytest.raises(KeyboardInterrupt):
+            train(config, metrics=interrupt)
+        status = Run.of(config).status
+        assert (status["state"], status["step"]) == ("interrupted", step)
+        assert saved_steps(Run.of(config).checkpoints)[-1] == step
+    notes: list[str] = []
+    assert outcome(train(config, note=notes.append)) == expected
+    assert "going on after step 63" in notes
+
+
+def test_only_the_newest_checkpoints_are_kept(smoke: Callable[..., Config]) -> None:
+    run = train(smoke("training.checkpoint_every=3", "training.keep=2"))
+    assert saved_steps(run.checkpoints) == [18, 20]
+    assert len(list(run.checkpoints.iterdir())) == 4
+
+
+def test_a_checkpoint_restores_weights_and_optimizers_exactly(smoke: Callable[..., Config]) -> None:
+    config = smoke()
+    run = train(config)
+    trainer = Trainer(config, run, Watcher())
+    checkpoint, notes = load_newest(run.checkpoints)
+    assert checkpoint is not None and not notes and checkpoint.step == 20
+    restore(checkpoint, trainer.model, trainer.optimizers)
+    state = state_of(trainer.model, trainer.optimizers)
+    assert state.keys() == checkpoint.tensors.keys() | checkpoint.values.keys()
+    assert all(torch.equal(state[name], tensor) for name, tensor in checkpoint.tensors.items())
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[:-10],
+    "altered": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "empty": lambda content: b"",
+    "pickle": lambda content: b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04true\x85R.",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
+def test_a_damaged_checkpoint_is_passed_over_and_named(
+    damage: str, suffix: str, smoke: Callable[..., Config], tmp_path: Path
+) -> None:
+    config = smoke("training.steps=30", "training.checkpoint_every=10")
+    expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
+
+    def interrupt(line: dict[str, int]) -> None:
+        if line["step"] == 25:
+            raise KeyboardInterrupt  # as a second Ctrl-C would: at once, without a checkpoint
+
+    with pytest.raises(KeyboardInterrupt):
+        train(config, metrics=interrupt)
+    run = Run.of(config)
+    assert saved_steps(run.checkpoints) == [10, 20]
+    file = run.checkpoints / f"00000020{suffix}"
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
+    notes: list[str] = []
+    assert outcome(train(config, note=notes.append)) == expected
+    assert any(f"00000020{suffix}" in note and "going back to the one before" in note for note in notes)
+    assert "going on after step 10" in notes
+
+
+def test_without_a_whole_checkpoint_a_run_starts_again(smoke: Callable[..., Config]) -> None:
+    config = smoke("training.checkpoint_every=10")
+    expected = outcome(train(config))
+    run = Run.of(config)
+    run.set_status("running")
+    for file in run.checkpoints.glob("*.json"):
+        file.write_text("{}")
+    notes: list[str] = []
+    assert outcome(train(config, note=notes.append)) == expected
+    assert not any("going on after" in note for note in notes)
+
+
+def test_two_processes_cannot_train_one_run(smoke: Callable[..., Config]) -> None:
+    config = smoke()
+    run = Run.of(config)
+    with (
+        run.lock(),
+        pytest.raises(UserError, match=rf"run {run.id} is being trained by process {os.getpid()} on .*; wait"),
+    ):
+        train(config)
+    train(config)  # the lock is gone with its holder
+
+
+def test_a_lock_left_by_a_dead_process_does_not_count(smoke: Callable[..., Config]) -> None:
+    run = Run.of(smoke())
+    run.path.mkdir(parents=True)
+    (run.path / "lock").write_text("process 1 on a machine that is no more\n")
+    assert train(smoke()).status["state"] == "finished"
+
+
+def test_a_full_disk_ends_in_one_sentence_and_an_intact_checkpoint(
+    smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = smoke("training.checkpoint_every=5")
+    expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
+    written: list[int] = []
+    real = os.fsync
+
+    def full_disk(descriptor: int) -> None:
+        written.append(descriptor)
+        if len(written) > 12:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(RunFailed, match=r"cannot use .* \(No space left on device\); lengthlab train --resume"):
+        train(config)
+    monkeypatch.undo()
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(tmp_path / "runs"))
+    checkpoint, notes = load_newest(Run.of(config).checkpoints)
+    assert checkpoint is not None and not notes
+    assert outcome(train(config)) == expected
+
+
+def test_a_removed_folder_ends_in_one_sentence(smoke: Callable[..., Config]) -> None:
+    import shutil
+
+    config = smoke()
+
+    def remove(line: dict[str, int]) -> None:
+        shutil.rmtree(Run.of(config).path)
+
+    with pytest.raises(RunFailed, match=r"cannot use .* \(No such file or directory\)"):
+        train(config, metrics=remove)
+
+
+def test_a_checkpoint_of_another_model_is_not_taken(smoke: Callable[..., Config]) -> None:
+    run = train(smoke())
+    checkpoint = load_checkpoint(run.checkpoints, 20)
+    other = build_model(smoke("model.width=64"), 48)
+    with pytest.raises(RuntimeError):
+        restore(checkpoint, other, [])
