@@ -31,6 +31,8 @@ def test_overrides_take_dotted_keys_and_short_forms() -> None:
     assert config.evaluation.digits == (3, 4, 5, 9)
     assert load_config("smoke", ["model=2M"]).model.width == 256
     assert load_config("smoke", ["model=2M", "model.layers=7"]).model.layers == 7
+    shaped = load_config("zhou2024-mini", ["model.tied=true", "model=2M"]).model
+    assert (shaped.feedforward, shaped.tied) == (1024, True)  # the recipe's own feed-forward width went with its size
     assert load_config("smoke", ["training.optimizer.rate=1e-3"]).model_dump()["training"]["optimizer"]["rate"] == 1e-3
 
 

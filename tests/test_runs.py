@@ -42,7 +42,7 @@ def test_an_ambiguous_beginning_lists_the_candidates(runs_folder: Path) -> None:
 
 
 def test_a_run_without_weights_says_so(smoke: Callable[..., Config]) -> None:
-    with pytest.raises(UserError, match="has no weights yet"):
+    with pytest.raises(UserError, match=r"has no model\.safetensors \(it is running\)"):
         load_model(begin(smoke()))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthlab.config import Config
@@ -66,28 +67,41 @@ class Pipeline:
     def training_batches(self, step: int, longest: int) -> list[Batch]:
         """The examples of a training step, lengths uniform in 1..longest, as one dense batch for each length.
 
-        Without packing a step has a single length. With it, each example has a length of its own, and there are as
-        many as fill `batch` rows of `pack` tokens.
+        Without packing a step has `accumulate` batches, each of one length. With it, each example has a length of its
+        own, and there are as many as fill `batch` rows of `pack` tokens.
         """
         seeds, training = self.config.seeds, self.config.training
         rng = generator(seeds.data, "training problems", step)
         if training.pack:
-            lengths = rng.integers(1, longest + 1, size=self._examples_to_fill(longest))
-            counts = {
-                int(digits): int(count) for digits, count in zip(*np.unique(lengths, return_counts=True), strict=True)
-            }
+            lengths = self._draw_lengths(rng, longest, self._examples_to_fill(longest))
+            counts = list(zip(*np.unique(lengths, return_counts=True), strict=True))
         else:
-            counts = {int(rng.integers(1, longest + 1)): training.batch}
+            counts = [(digits, training.batch) for digits in self._draw_lengths(rng, longest, training.accumulate)]
         sampling = generator(seeds.sampling, "training positions", step)
         return [
-            self._batch(self.format.write(self.task.draw(rng, digits, count), rng), sampling, training=True)
-            for digits, count in counts.items()
+            self._batch(self.format.write(self.task.draw(rng, int(digits), int(count)), rng), sampling, training=True)
+            for digits, count in counts
         ]
+
+    def _draw_lengths(self, rng: np.random.Generator, longest: int, count: int) -> NDArray[np.int64]:
+        """Lengths in 1..longest: (count,)."""
+        if self.config.training.weighting:
+            return 1 + rng.choice(longest, size=count, p=self.length_weights(longest))
+        return np.array([rng.integers(1, longest + 1)]) if count == 1 else rng.integers(1, longest + 1, size=count)
+
+    def length_weights(self, longest: int) -> NDArray[np.float64]:
+        """The probability of each length 1..longest, proportional to length ** weighting."""
+        weights = np.arange(1, longest + 1, dtype=np.float64) ** self.config.training.weighting
+        return weights / weights.sum()
+
+    def mean_columns(self, longest: int) -> float:
+        """The mean number of tokens of a training example whose length is drawn from 1..longest."""
+        return float(self.length_weights(longest) @ [self.columns(digits) for digits in range(1, longest + 1)])
 
     def _examples_to_fill(self, longest: int) -> int:
         """How many examples of lengths 1..longest fill the packed rows of a step, on average."""
-        mean = sum(self.columns(digits) for digits in range(1, longest + 1)) / longest
-        return max(1, int(self.config.training.batch * self.config.training.pack / mean))
+        training = self.config.training
+        return max(1, int(training.batch * training.pack / self.mean_columns(longest)))
 
     def test_batches(self, digits: int, examples: int, chain: int = 0) -> Iterator[tuple[Problems, Batch]]:
         """The first `examples` test problems of a length, in blocks; no generator is shared with training.

@@ -2,10 +2,17 @@
 
 from lengthlab.batches import Pipeline
 from lengthlab.config import Config
+from lengthlab.errors import UserError
 
 
 def check(config: Config) -> None:
-    """Refuse a config whose training or test lengths its hints or position ids cannot reach."""
+    """Refuse a config that cannot be trained or tested as it stands, naming the option to change."""
+    _check_lengths(config)
+    _check_evaluations(config)
+
+
+def _check_lengths(config: Config) -> None:
+    """Hints, position ids and tables must reach every length of training and test."""
     pipeline = Pipeline(config)
     wanted = {"training.digits": config.training.digits, "evaluation.digits": max(config.evaluation.digits)}
     if config.training.evaluate_digits:
@@ -15,3 +22,16 @@ def check(config: Config) -> None:
     pipeline.require(config.training.digits, "training.digits", training=True)
     if config.evaluation.chain:
         next(pipeline.test_batches(max(config.evaluation.digits), 1, config.evaluation.chain))
+
+
+def _check_evaluations(config: Config) -> None:
+    """What is chosen by an evaluation on the way needs one."""
+    training, weights = config.training, config.evaluation.weights
+    if "ema" in weights and not training.ema:
+        raise UserError("evaluation.weights: ema needs training.ema, such as training.ema=0.999")
+    if training.evaluate_every and any(digits <= training.digits for digits in training.evaluate_digits):
+        return
+    if "best" in weights:
+        raise UserError("evaluation.weights: best needs training.evaluate_digits with lengths of training")
+    if training.stop_at:
+        raise UserError("training.stop_at: needs training.evaluate_digits with lengths of training")

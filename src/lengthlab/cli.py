@@ -161,7 +161,9 @@ def train(
         else:
             print_estimate(expected, Run.of(config))
         return
-    run = train_config(config, Run.find(resume) if resume else Run.of(config), fresh, Console(stderr=as_json))
+    run = Run.find(resume) if resume else Run.of(config)
+    if not train_config(config, run, fresh, Console(stderr=as_json)):
+        return
     rows = run.evaluation or []
     if as_json:
         _print_json({"run": str(run.path), "state": run.status["state"], "evaluation": rows})
@@ -179,6 +181,10 @@ def evaluate(
         str | None, Parameter(help="Lengths, such as 1-20 or 5,10,15-20; the run's own if not given.")
     ] = None,
     examples: Annotated[int | None, Parameter(help="Problems for each length; the run's own if not given.")] = None,
+    weights: Annotated[
+        Literal["last", "best", "ema"],
+        Parameter(help="The last weights, the best on lengths of training, or the average."),
+    ] = "last",
     chain: Annotated[
         int | None, Parameter(help="Sums in which a carry runs through this many places; 0 for uniform ones.")
     ] = None,
@@ -201,7 +207,7 @@ def evaluate(
         raise UserError("--chain: at least 0")
     from lengthlab.commands.evaluate import evaluate_run, rows_table
 
-    rows = [row.as_dict() for row in evaluate_run(found, lengths, examples, chain, Console(stderr=True))]
+    rows = [row.as_dict() for row in evaluate_run(found, weights, lengths, examples, chain, Console(stderr=True))]
     if as_json:
         _print_json(rows)
     else:
@@ -301,6 +307,39 @@ def bench_data(
             f"{row['loop_tokens_per_second']:>12,.0f} {row['ratio']:>8.0f}x"
         )
     print(f"making a batch takes {result['share_of_a_step']:.2%} of a training step of {result['recipe']}")
+
+
+@bench.command(name="train")
+def bench_train(
+    *,
+    size: Annotated[str, Parameter(help="Shape of the models, by name.")] = "mini",
+    digits: Annotated[int, Parameter(help="Length of the operands.")] = 10,
+    batch: Annotated[int, Parameter(help="Examples in a step.")] = 128,
+    repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
+    threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
+    out: Annotated[Path | None, Parameter(help="Draw it too; .png and .svg are added.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Tokens trained per second, against rivals of the same size. Needs the dev extra: pip install -e '.[dev]'."""
+    if digits < 1 or digits > 100 or batch < 1 or repeats < 2 or threads < 1:
+        raise UserError("bench train: --digits from 1 to 100, --batch and --threads at least 1, --repeats at least 2")
+    from lengthlab.bench.train import bench_train as measure
+    from lengthlab.bench.train import table
+
+    try:
+        result = measure(size, digits, batch, repeats, threads)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"bench train compares with {error.name}, which is not installed: pip install -e '.[dev]'"
+        ) from None
+    if out is not None:
+        from lengthlab.figures.speed import training_speed
+
+        training_speed(result, out)
+    if as_json:
+        _print_json(result)
+    else:
+        Console().print(table(result))
 
 
 def _lengths(option: str, text: str) -> tuple[int, ...]:

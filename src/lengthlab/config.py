@@ -126,8 +126,12 @@ class ModelOptions(Section):
 
 
 class ScheduleOptions(Section):
-    """Linear warm-up from 0, then cosine decay to `final` of the peak rate at the last step."""
+    """Linear warm-up from 0, then the paper's cosine decay to `final` of the peak rate, or another course."""
 
+    kind: Literal["cosine", "constant", "stable-decay"] = Field(
+        default="cosine", description="stable-decay: at the peak, then down over the last `decay` of the steps"
+    )
+    decay: float = Field(default=0.2, gt=0, le=1, description="share of the steps over which stable-decay goes down")
     warmup: int = Field(default=500, ge=0, description="steps of warm-up")
     final: float = Field(default=0.1, ge=0, le=1, description="last rate as a share of the peak")
 
@@ -138,6 +142,7 @@ class TrainingOptions(Section):
     digits: int = Field(default=10, ge=1, description="longest operand; lengths are uniform in 1..digits")
     steps: int = Field(default=1000, ge=1, description="updates of the weights")
     batch: int = Field(default=128, ge=1, description="examples in a step, all of one length; rows if packed")
+    accumulate: int = Field(default=1, ge=1, description="batches in a step, each of a length of its own")
     pack: int = Field(
         default=0,
         ge=0,
@@ -146,6 +151,18 @@ class TrainingOptions(Section):
     growth: float = Field(
         default=0.0, ge=0, le=1, description="share of the steps over which the longest length grows from 2 to `digits`"
     )
+    weighting: float = Field(
+        default=0.0, description="lengths are drawn in proportion to length to this power; 0 for uniform"
+    )
+    max_examples: int = Field(default=0, ge=0, description="stop after this many examples; 0 for no limit")
+    max_tokens: int = Field(default=0, ge=0, description="stop after this many tokens; 0 for no limit")
+    stop_at: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="stop once every evaluated training length has this exact match; 0 for never",
+    )
+    ema: float = Field(default=0.0, ge=0, lt=1, description="decay of a moving average of the weights; 0 for none")
     optimizer: OptimizerChoice = Field(default_factory=lambda: _default(OPTIMIZERS, "adamw"))
     schedule: ScheduleOptions = ScheduleOptions()
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
@@ -170,6 +187,11 @@ class EvaluationOptions(Section):
 
     digits: Lengths = Field(default=tuple(range(1, 21)), min_length=1, description="lengths tested, such as 1-20,50")
     examples: int = Field(default=1000, ge=1, description="problems for each length")
+    weights: tuple[Literal["last", "best", "ema"], ...] = Field(
+        default=("last",),
+        min_length=1,
+        description="which weights: the last, the best on lengths of training, the average",
+    )
     chain: int = Field(
         default=0, ge=0, description="carry-heavy sums: a carry runs through this many places; 0 for uniform sums"
     )

@@ -7,7 +7,9 @@ metrics.jsonl       one line for each logged step or evaluation during training
 speed.jsonl         tokens per second at the logged steps: all that differs when a run is repeated
 checkpoints/        what an interrupted run goes on from
 lock                held by the process that trains the run
-model.safetensors   the weights
+model.safetensors   the last weights
+best.safetensors    the weights that were best on lengths of training
+ema.safetensors     the moving average of the weights, if there is one
 evaluation.json     exact match for each digit length
 """
 
@@ -73,7 +75,12 @@ class Run:
 
     @property
     def weights(self) -> Path:
-        return self.path / "model.safetensors"
+        """The last weights."""
+        return self.weights_file("last")
+
+    def weights_file(self, which: str) -> Path:
+        """The file of some weights: last, best (on lengths of training) or ema."""
+        return self.path / {"last": "model.safetensors", "best": "best.safetensors", "ema": "ema.safetensors"}[which]
 
     @property
     def status(self) -> dict[str, Any]:
@@ -94,8 +101,18 @@ class Run:
 
     @property
     def evaluation(self) -> list[dict[str, Any]] | None:
-        """The rows of the evaluation, or None before there is one."""
-        return self._read_json("evaluation.json")
+        """The rows of the evaluation with the first of the weights it was asked for, or None before there is one."""
+        stored = self._read_json("evaluation.json")
+        return stored and self.evaluation_of(stored[0]["weights"])
+
+    def evaluation_of(self, weights: str) -> list[dict[str, Any]]:
+        """The rows of the evaluation with these weights: last, best or ema."""
+        stored = self._read_json("evaluation.json") or []
+        return [
+            {key: value for key, value in row.items() if key != "weights"}
+            for row in stored
+            if row["weights"] == weights
+        ]
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -1,5 +1,7 @@
 """Model shapes by name: the paper's four (its appendix on training details) and small ones for a CPU."""
 
+SHAPE = ("layers", "width", "feedforward", "heads")
+
 SIZES: dict[str, dict[str, int]] = {
     "tiny": {"layers": 1, "width": 32, "feedforward": 64, "heads": 2},  # for tests
     "mini": {"layers": 2, "width": 128, "feedforward": 512, "heads": 4},

@@ -14,7 +14,8 @@ from lengthlab.errors import RunFailed
 from lengthlab.evaluation.load import load_model
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.runs import Run
-from lengthlab.training.loop import Trainer, Watcher, answer_loss
+from lengthlab.training.loop import Trainer, Watcher
+from lengthlab.training.step import answer_loss
 
 
 def train(config: Config, **watcher: Callable[..., None]) -> Run:

@@ -17,8 +17,7 @@ from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format
 from lengthlab.formats.vocabulary import BEGIN, END
 from lengthlab.recipes.load import load_config, validate
-from lengthlab.runs import Run
-from lengthlab.training.loop import Trainer, Watcher
+from lengthlab.training.step import Engine
 
 RECIPE = "zhou2024-mini"
 
@@ -98,12 +97,12 @@ def plain_row(format: Format, kind: str, digits: int, rng: random.Random) -> lis
 
 def share_of_a_step(config: Config, repeats: int) -> float:
     """The time to make a step's batch as a share of the whole step, at the full training length."""
-    trainer = Trainer(config, Run.of(config), Watcher())
+    engine = Engine(config)
     step = config.training.steps - 1  # the longest lengths
     timing = take_turns(
         {
-            "data": lambda: trainer.pipeline.training_batches(step, config.training.digits),
-            "step": lambda: trainer.train_step(step),
+            "data": lambda: engine.pipeline.training_batches(step, config.training.digits),
+            "step": lambda: engine.step(step),
         },
         repeats,
     )

@@ -12,10 +12,10 @@ from lengthlab.runs import Run
 
 
 def evaluate_run(
-    run: Run, digits: Sequence[int] | None, examples: int | None, chain: int | None, console: Console
+    run: Run, weights: str, digits: Sequence[int] | None, examples: int | None, chain: int | None, console: Console
 ) -> list[Row]:
     """Test a run on the given lengths, or on its own; the run folder is left as it is."""
-    model, pipeline = load_model(run)
+    model, pipeline = load_model(run, weights)
     options = run.config.evaluation
     lengths = digits or options.digits
     pipeline.require(max(lengths), "--digits")

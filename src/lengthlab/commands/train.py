@@ -9,18 +9,26 @@ from lengthlab.display import make_display
 from lengthlab.runs import Run
 from lengthlab.training.estimate import Estimate
 from lengthlab.training.loop import Trainer, Watcher
+from lengthlab.training.world import world
 
 
-def train_config(config: Config, run: Run, fresh: bool, console: Console) -> Run:
-    """Train and evaluate, unless this very run is finished already and `fresh` is not asked for."""
+def train_config(config: Config, run: Run, fresh: bool, console: Console) -> bool:
+    """Train and evaluate, unless this very run is finished already and `fresh` is not asked for.
+
+    True in the one process that should speak of the result.
+    """
     if run.status.get("state") == "finished" and not fresh:
         console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
-        return run
-    with make_display(console) as display:
-        display.add(run.id, config.training.steps)
-        watcher = Watcher(lambda line: display.metrics(run.id, line), lambda text: display.note(run.id, text))
-        Trainer(config, run, watcher).train(fresh)
-    return run
+        return True
+    with world() as processes:
+        if not processes.first:
+            Trainer(config, run, Watcher(), processes).train(fresh)
+            return False
+        with make_display(console) as display:
+            display.add(run.id, config.training.steps)
+            watcher = Watcher(lambda line: display.metrics(run.id, line), lambda text: display.note(run.id, text))
+            Trainer(config, run, watcher, processes).train(fresh)
+    return True
 
 
 def print_estimate(estimate: Estimate, run: Run) -> None:

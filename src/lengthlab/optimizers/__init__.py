@@ -4,4 +4,5 @@ from lengthlab.registry import Registry
 
 OPTIMIZERS = Registry("optimizer", __name__)
 OPTIMIZERS.add("adamw", "adamw:AdamW", "AdamW for everything, as in the paper")
+OPTIMIZERS.add("lion", "lion:LionChoice", "Lion for everything: the sign of the momentum (Chen et al. 2023)")
 OPTIMIZERS.add("muon", "muon:MuonAndAdamW", "Muon for the matrices of the blocks, AdamW for the rest")

@@ -1,5 +1,7 @@
 """AdamW (Loshchilov and Hutter 2017)."""
 
+from typing import Any
+
 import torch
 from pydantic import Field
 from torch import nn
@@ -31,8 +33,13 @@ class AdamW(OptimizerChoice):
 
 def adamw(parameters: list[nn.Parameter], options: AdamWOptions) -> Optimizer:
     """torch's AdamW over some parameters."""
-    groups = [
-        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": options.weight_decay},
+    groups = decay_groups(parameters, options.weight_decay)
+    return torch.optim.AdamW(groups, lr=options.rate, betas=options.betas, fused=True)
+
+
+def decay_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
+    """Matrices with weight decay, gains and scalars without."""
+    return [
+        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
         {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=options.rate, betas=options.betas, fused=True)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.recipes.names import read_recipe
+from lengthlab.sizes import SHAPE
 
 
 def load_config(recipe: str, overrides: Sequence[str] = ()) -> Config:
@@ -60,19 +61,29 @@ def _resolve(recipe: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _merge(base: dict[str, Any], difference: dict[str, Any]) -> dict[str, Any]:
+    """`base` with the settings of `difference` in place of its own, section by section.
+
+    Another `kind` starts its section afresh: the old kind's options mean nothing to it. Another model `size` replaces
+    the whole shape.
+    """
     merged = dict(base)
     for key, value in difference.items():
-        old = _as_mapping(key, merged.get(key))
-        new = _as_mapping(key, value)
-        replaces = (
-            isinstance(new, dict) and isinstance(old, dict) and new.get("kind", old.get("kind")) != old.get("kind")
-        )
-        merged[key] = _merge(old, new) if isinstance(old, dict) and isinstance(new, dict) and not replaces else new
+        old, new = _as_mapping(key, merged.get(key)), _as_mapping(key, value)
+        if (
+            not isinstance(old, dict)
+            or not isinstance(new, dict)
+            or new.get("kind", old.get("kind")) != old.get("kind")
+        ):
+            merged[key] = new
+            continue
+        if "size" in new:
+            old = {name: setting for name, setting in old.items() if name not in SHAPE}
+        merged[key] = _merge(old, new)
     return merged
 
 
 def _assign(data: dict[str, Any], path: list[str], value: Any) -> None:
-    """Set a dotted key. Another `kind` starts its section afresh: the old kind's options mean nothing to it."""
+    """Set a dotted key."""
     difference: Any = value
     for key in reversed(path):
         difference = {key: difference}

@@ -47,11 +47,17 @@ def estimate(config: Config) -> Estimate:
         steps_at[longest] = steps_at.get(longest, 0) + 1
 
     def examples(longest: int) -> float:
-        """Examples in a step whose lengths are uniform in 1..longest."""
-        return training.batch * training.pack * longest / sum(columns[:longest]) if training.pack else training.batch
+        """Examples in a step whose lengths go up to `longest`."""
+        if training.pack:
+            return training.batch * training.pack / pipeline.mean_columns(longest)
+        return training.batch * training.accumulate
 
     def expected(values: list[int]) -> float:
-        return sum(steps * examples(longest) * sum(values[:longest]) / longest for longest, steps in steps_at.items())
+        """The sum over all examples of a value that depends on their length."""
+        return sum(
+            steps * examples(longest) * float(pipeline.length_weights(longest) @ values[:longest])
+            for longest, steps in steps_at.items()
+        )
 
     tokens = expected(columns)
     flops = 6 * matrices * tokens + 12 * shape.layers * shape.width * expected(
@@ -59,7 +65,9 @@ def estimate(config: Config) -> Estimate:
     )  # products with weights, then attention
     widest = columns[-1]
     per_token = shape.layers * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
-    rows = examples(training.digits) / (training.digits if training.pack else 1)  # of the widest batch
+    rows = examples(training.digits) / (
+        training.digits if training.pack else training.accumulate
+    )  # of the widest batch
     memory = round(16 * parameters + 4 * rows * widest * per_token)
     precision = choose(training).precision
     seconds = flops / (MATMUL_SHARE * matmul_flops(precision))

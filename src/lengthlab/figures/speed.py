@@ -1,0 +1,27 @@
+"""Training speed of lengthlab and its rivals, as bars."""
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib import pyplot as plt
+
+from lengthlab.figures.style import COLOURS, save, style
+
+
+def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
+    """Tokens per second of each contestant, with quartiles; ours in colour. Returns the files."""
+    rows = sorted(result["rows"], key=lambda row: row["tokens_per_second"])
+    with style():
+        figure, axes = plt.subplots(figsize=(6.5, 0.5 * len(rows) + 1))
+        for place, row in enumerate(rows):
+            ours = row["name"].startswith("lengthlab")
+            speed = row["tokens_per_second"]
+            spread = [[max(0.0, speed - row["low"])], [max(0.0, row["high"] - speed)]]
+            axes.barh(place, speed, xerr=spread, color=COLOURS[0] if ours else "#BBBBBB", ecolor="#444444", height=0.6)
+        axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+        axes.grid(axis="y", visible=False)
+        axes.grid(axis="x", visible=True)
+        axes.set(xlabel="tokens trained per second", xlim=(0, None))
+        millions = result["rows"][0]["parameters"] / 1e6
+        axes.set_title(f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
+        return save(figure, path)

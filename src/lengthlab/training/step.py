@@ -1,0 +1,96 @@
+"""One training step: batches, loss, gradients, update."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lengthlab.batches import Batch, Pipeline
+from lengthlab.config import Config
+from lengthlab.errors import RunFailed
+from lengthlab.formats.vocabulary import PAD
+from lengthlab.model.build import build_model
+from lengthlab.model.transformer import Transformer
+from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.seeding import torch_generator
+from lengthlab.training.hardware import Hardware, choose
+from lengthlab.training.schedule import longest_digits, rate_factor
+from lengthlab.training.world import World
+
+
+def answer_loss(model: Callable[..., Tensor], batch: Batch) -> tuple[Tensor, Tensor]:
+    """Summed cross-entropy and number of right tokens over the answer, its end included."""
+    logits = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer)  # (B, A, V)
+    targets = batch.targets
+    loss = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=PAD, reduction="sum")
+    with torch.no_grad():
+        right = ((logits.argmax(-1) == targets) & (targets != PAD)).sum()
+    return loss, right
+
+
+class Engine:
+    """A model with its optimizers, and how one step changes them. It depends on the config and the step alone."""
+
+    def __init__(self, config: Config, world: World = World()) -> None:  # noqa: B008 (a World is immutable)
+        self.config = config
+        self.world = world
+        self.hardware: Hardware = choose(config.training)
+        self.pipeline = Pipeline(config)
+        self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary))
+        options = config.training.optimizer
+        self.optimizers = OPTIMIZERS[options.kind].load()(options).build(self.model, self.hardware.precision)
+        self.peak_rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
+        self.forward: Callable[..., Tensor] = self.model
+        if self.hardware.compile:
+            self.forward = torch.compile(self.model, dynamic=True)
+
+    def step(self, step: int) -> dict[str, Any]:
+        """Draw the step's batches and train on them; returns the step's metrics."""
+        started = time.perf_counter()
+        longest = longest_digits(step, self.config.training)
+        batches = self.pipeline.training_batches(step, longest)
+        metrics = self.train_on(batches, step)
+        tokens = sum(batch.tokens.numel() for batch in batches)
+        counts = {"longest": longest, "examples": sum(len(batch.tokens) for batch in batches), "tokens": tokens}
+        return metrics | counts | {"tokens_per_second": tokens / (time.perf_counter() - started)}
+
+    def train_on(self, batches: list[Batch], step: int) -> dict[str, Any]:
+        """Forward and backward over all batches, one update of all weights."""
+        training = self.config.training
+        counted = sum(int((batch.targets != PAD).sum()) for batch in batches)
+        if self.config.model.dropout:
+            seed = torch_generator(self.config.seeds.sampling, "dropout", step, self.world.rank).initial_seed()
+            torch.manual_seed(seed)
+        loss, right = self.world.sum(*self._backward(batches, counted))
+        if not math.isfinite(loss):
+            advice = "try a lower training.optimizer.rate or training.clip"
+            raise RunFailed(f"the loss became {loss} at step {step}; {advice}")
+        norm = self._update(rate_factor(step, training.steps, training.schedule))
+        return {"step": step + 1, "loss": loss / counted, "accuracy": right / counted, "gradient_norm": norm}
+
+    def _backward(self, batches: list[Batch], counted: int) -> tuple[float, float]:
+        """Gradients of the mean loss over all counted tokens; returns this process's summed loss and right tokens."""
+        total, right = 0.0, 0.0
+        for whole in batches:
+            batch = self.world.share(whole)
+            if batch is None:
+                continue
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.hardware.precision is torch.bfloat16):
+                loss, correct = answer_loss(self.forward, batch)
+            (loss / counted).backward()
+            total, right = total + loss.item(), right + int(correct)
+        return total, right
+
+    def _update(self, factor: float) -> float:
+        self.world.sum_gradients(self.model)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip or math.inf)
+        for optimizer, rates in zip(self.optimizers, self.peak_rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        return norm.item()

@@ -1,0 +1,72 @@
+"""Several processes train one model as one process would."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lengthlab.config import Config
+from lengthlab.runs import Run
+from lengthlab.training.loop import Trainer, Watcher
+
+OVERRIDES = ["training.log_every=1", "training.batch=9", "training.steps=60", "training.accumulate=2"]
+
+
+def torchrun(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The training command in two processes on this machine."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
+    command += ["--master-port", "0", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "-m", "lengthlab"]
+    environment = os.environ | {"LENGTHLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [*command, "train", "smoke", *OVERRIDES, *arguments], env=environment, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def losses(run: Run) -> list[float]:
+    return [line["loss"] for line in run.metrics if "loss" in line]
+
+
+def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    config = smoke(*OVERRIDES)
+    alone = Run(tmp_path / "alone")
+    Trainer(config, alone, Watcher()).train()
+    process = torchrun(tmp_path / "two")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    together = Run(tmp_path / "two" / config.id)
+    assert together.status["state"] == "finished"
+    assert losses(together) == pytest.approx(losses(alone), rel=1e-3)
+    assert len(losses(together)) == 60
+    assert [line["examples"] for line in together.metrics if "loss" in line][-1] == 60 * 18
+
+
+def test_a_checkpoint_of_two_processes_goes_on_in_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
+    config = smoke(*OVERRIDES, "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
+    process = torchrun(tmp_path / "two", "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "exact match" in line:
+            break
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=120)
+    run = Run(tmp_path / "two" / config.id)
+    reached = run.metrics[-1]["step"]
+    assert 0 < reached < 3000
+
+    def stop_soon(line: dict[str, int]) -> None:
+        if line["step"] > reached + 20:
+            raise KeyboardInterrupt
+
+    notes: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        Trainer(config, run, Watcher(metrics=stop_soon, note=notes.append)).train()
+    assert any(note.startswith("going on after step") for note in notes)
+    alone = Run(tmp_path / "alone")
+    with pytest.raises(KeyboardInterrupt):
+        Trainer(config, alone, Watcher(metrics=stop_soon)).train()
+    assert losses(run) == pytest.approx(losses(alone), rel=2e-2)
