@@ -1,6 +1,6 @@
 """What a person sees while runs train: a live display on a terminal, plain lines elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -65,12 +65,12 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """A progress bar for each run."""
+    """A progress bar for each run, with the course of exact match at each length that is evaluated on the way."""
 
     def __init__(self, console: Console) -> None:
         self.progress = Progress(
             TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=16),
             TextColumn("{task.completed}/{task.total}"),
             TimeElapsedColumn(),
             TextColumn("left"),
@@ -79,8 +79,8 @@ class LiveDisplay:
             console=console,
         )
         self.tasks: dict[str, TaskID] = {}
-        self.loss: dict[str, str] = {}
-        self.scores: dict[str, str] = {}
+        self.latest: dict[str, str] = {}
+        self.scores: dict[str, dict[str, list[float]]] = {}
 
     def __enter__(self) -> "LiveDisplay":
         self.progress.__enter__()
@@ -94,11 +94,27 @@ class LiveDisplay:
 
     def metrics(self, label: str, line: dict[str, Any]) -> None:
         if "exact_match" in line:
-            self.scores[label] = "exact match " + exact_match_text(line["exact_match"])
+            course = self.scores.setdefault(label, {})
+            for digits, score in line["exact_match"].items():
+                course.setdefault(digits, []).append(score)
         else:
-            self.loss[label] = f"loss {line['loss']:.3f}"
-        state = "  ".join(part for part in (self.loss.get(label), self.scores.get(label)) if part)
+            speed = f"{line['tokens_per_second'] / 1000:.1f}k tokens/s"
+            self.latest[label] = f"loss {line['loss']:.3f}  next token {line['accuracy']:.1%}  {speed}"
+        exact = [
+            f"{digits} digits {sparkline(course)} {course[-1]:.0%}"
+            for digits, course in self.scores.get(label, {}).items()
+        ]
+        state = "  ".join(part for part in (self.latest.get(label, ""), *exact) if part)
         self.progress.update(self.tasks[label], completed=line["step"], state=state)
 
     def note(self, label: str, text: str) -> None:
         self.progress.console.print(f"{label}: {text}", highlight=False)
+
+
+def sparkline(shares: Sequence[float], width: int = 10) -> str:
+    """The last `width` of some shares as a little curve.
+
+    >>> sparkline([0, 0.5, 1])
+    '▁▅█'
+    """
+    return "".join("▁▂▃▄▅▆▇█"[round(share * 7 + 1e-9)] for share in shares[-width:])

@@ -34,7 +34,7 @@ def train_side_by_side(configs: Mapping[str, Config], display: Display) -> dict[
                     recipe = Path(folder) / f"{config.id}.yaml"
                     recipe.write_text(yaml.safe_dump(config.model_dump(mode="json")))
                     processes[label] = _start(recipe)
-            _follow(runs, processes, display)
+            _follow(runs, {label: config.training.steps for label, config in configs.items()}, processes, display)
         except BaseException:  # Ctrl-C among others: every run gets to say that it was interrupted
             for process in processes.values():
                 process.send_signal(signal.SIGINT)
@@ -57,7 +57,12 @@ def _start(recipe: Path) -> subprocess.Popen[str]:
     )
 
 
-def _follow(runs: Mapping[str, Run], processes: Mapping[str, subprocess.Popen[str]], display: Display) -> None:
+def _follow(
+    runs: Mapping[str, Run],
+    steps: Mapping[str, int],
+    processes: Mapping[str, subprocess.Popen[str]],
+    display: Display,
+) -> None:
     """Show new lines of metrics until every process has ended."""
     shown = dict.fromkeys(runs, 0)
     waiting = set(processes)
@@ -66,6 +71,8 @@ def _follow(runs: Mapping[str, Run], processes: Mapping[str, subprocess.Popen[st
             lines, speed = run.metrics, run.speed
             for line in lines[shown[label] :]:
                 display.metrics(label, line | {"tokens_per_second": speed.get(line["step"], 0.0)})
+                if line["step"] == steps[label] and label in waiting:
+                    display.note(label, "trained; testing")
             if len(lines) < shown[label]:  # the folder of an earlier attempt was replaced
                 shown[label] = 0
             else:
