@@ -126,6 +126,10 @@ def train(
     dry_run: Annotated[bool, Parameter(negative="", help="Print what it would cost; start nothing.")] = False,
     fresh: Annotated[bool, Parameter(negative="", help="Train again even if this run is finished.")] = False,
     threads: Annotated[int | None, Parameter(help="Processor threads; all cores if not given.")] = None,
+    tensorboard: Annotated[
+        bool, Parameter(negative="", help="Write metrics for TensorBoard into the run folder too.")
+    ] = False,
+    wandb: Annotated[bool, Parameter(negative="", help="Write metrics for Weights & Biases too, offline.")] = False,
     as_json: Json = False,
 ) -> None:
     """Train a recipe, test it, and keep everything in runs/ID. A run that was cut short goes on where it was.
@@ -162,7 +166,7 @@ def train(
             print_estimate(expected, Run.of(config))
         return
     run = Run.find(resume) if resume else Run.of(config)
-    if not train_config(config, run, fresh, Console(stderr=as_json)):
+    if not train_config(config, run, fresh, Console(stderr=as_json), tensorboard, wandb):
         return
     rows = run.evaluation or []
     if as_json:

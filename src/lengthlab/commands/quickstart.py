@@ -26,9 +26,7 @@ def quickstart(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence
     }
     for config in configs.values():
         check(config)
-    console.print(
-        f"Training {len(configs)} small Transformers side by side, one process and one thread each:", highlight=False
-    )
+    console.print(f"Training side by side, one process and one thread each ({len(configs)} in all):", highlight=False)
     for label, config in configs.items():
         lengths = f"trained on 1-{config.training.digits} digits, then tested on up to {max(config.evaluation.digits)}"
         console.print(f"  {label}: {lengths}", highlight=False, soft_wrap=True)

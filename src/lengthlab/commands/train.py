@@ -1,6 +1,7 @@
 """`lengthlab train`: one run from a config, or what it would cost."""
 
 from dataclasses import asdict
+from typing import Any
 
 from rich.console import Console
 
@@ -9,10 +10,13 @@ from lengthlab.display import make_display
 from lengthlab.runs import Run
 from lengthlab.training.estimate import Estimate
 from lengthlab.training.loop import Trainer, Watcher
+from lengthlab.training.sinks import sinks
 from lengthlab.training.world import world
 
 
-def train_config(config: Config, run: Run, fresh: bool, console: Console) -> bool:
+def train_config(
+    config: Config, run: Run, fresh: bool, console: Console, tensorboard: bool = False, wandb: bool = False
+) -> bool:
     """Train and evaluate, unless this very run is finished already and `fresh` is not asked for.
 
     True in the one process that should speak of the result.
@@ -24,10 +28,15 @@ def train_config(config: Config, run: Run, fresh: bool, console: Console) -> boo
         if not processes.first:
             Trainer(config, run, Watcher(), processes).train(fresh)
             return False
-        with make_display(console) as display:
+        with make_display(console) as display, sinks(run, config, tensorboard, wandb) as others:
             display.add(run.id, config.training.steps)
-            watcher = Watcher(lambda line: display.metrics(run.id, line), lambda text: display.note(run.id, text))
-            Trainer(config, run, watcher, processes).train(fresh)
+
+            def tell(line: dict[str, Any]) -> None:
+                display.metrics(run.id, line)
+                for sink in others:
+                    sink(line)
+
+            Trainer(config, run, Watcher(tell, lambda text: display.note(run.id, text)), processes).train(fresh)
     return True
 
 
