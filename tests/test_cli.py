@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -221,6 +222,31 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
         (["show", "smoke", "--digits", "0"], "--digits"),
         (["show", "smoke", "--digits", "40"], "format.hints: 32 hints cannot mark 41 places"),
         (["figure"], "name at least one run"),
+        (["train", "smoke", "encoding=rope", "model.width=4", "model.heads=4"], "encoding.kind: rope turns pairs"),
+        (
+            ["train", "smoke", "encoding={kind: hard-alibi, windows: [1, 2, 3]}"],
+            "encoding.windows: 3 windows for 2 heads",
+        ),
+        (
+            ["train", "smoke", "format.hints=0", "format.spaces.probability=0.5", "positions.maximum=20"],
+            "positions.maximum: 20",
+        ),
+        (
+            ["show", "smoke", "format.hints=0", "format.spaces.probability=0.5", "positions.maximum=18"],
+            "positions.maximum: 18",
+        ),
+        (
+            [
+                "train",
+                "smoke",
+                "format.hints=0",
+                "format.padding=none",
+                "task.lengths=independent",
+                "encoding={kind: learned, rows: 14}",
+                "positions=sequential",
+            ],
+            "encoding.rows: a table of 14 rows",
+        ),
         (["bench", "data", "--digits", "0"], "--digits from 1 to 100"),
         (
             ["train", "smoke", "encoding={kind: learned, rows: 20}", "positions=sequential"],
@@ -229,7 +255,7 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
         (["train", "smoke", "evaluation.chain=2", "task=copy"], "evaluation.chain: only addition"),
         (["train", "smoke", "task=parity", "format.kind=interleaved"], "format.kind: interleaving needs"),
         (["quickstart", "--recipes", "smok"], "no recipe or file 'smok'"),
-        (["quickstart", "--seeds", "x"], "--seeds: 'x' is not"),
+        (["quickstart", "--seeds", "x"], "--seeds: 'x' is not a number"),
         (["quickstart", "format.hints=1"], "format.hints: 1 hints cannot mark"),
     ],
 )
@@ -247,12 +273,15 @@ def test_mistakes_end_in_one_line_and_exit_status_2(
     ("arguments", "message"),
     [
         (["evaluate", "{run}", "--digits", "5-1"], "--digits: '5-1' must go upwards"),
-        (["evaluate", "{run}", "--digits", "a"], "--digits: 'a' is not a length"),
+        (["evaluate", "{run}", "--digits", "a"], "--digits: 'a' is not a number"),
         (
             ["evaluate", "{run}", "--digits", "32"],
             "format.hints: 32 hints cannot mark 33 places; set at least 33 (--digits",
         ),
         (["evaluate", "{run}", "--examples", "0"], "--examples: at least 1"),
+        (["evaluate", "{run}", "--weights", "ema"], "has no ema weights: it was trained without"),
+        (["figure", "{run}", "--out", "/proc/nowhere/figure"], "No such file or directory"),
+        (["figure", "{run}", "--out", ""], "--out: name a file"),
         (["add", "{run}", "12a", "7"], "'12a' is not a number of decimal digits"),
         (["add", "{run}", "-1", "7"], "-1"),
         (["add", "{run}", "1" * 40, "7"], "format.hints: 32 hints cannot mark 41 places"),
@@ -312,3 +341,30 @@ def test_quickstart_trains_side_by_side_draws_and_is_honest(lengthlab: Command, 
     assert (runs_folder / "quickstart.png").exists() and (runs_folder / "quickstart.svg").exists()
     assert "What to try next" in out and "seed 1" in out and "seed 2" in out
     assert {run.status["state"] for run in map(Run, runs_folder.glob("*/"))} == {"finished"}
+
+
+def test_names_with_dots_and_brackets_are_left_alone(trained: Path, lengthlab: Command, tmp_path: Path) -> None:
+    files = json.loads(lengthlab("figure", str(trained), "--out", str(tmp_path / "fig.v1.2"), "--json")[1])
+    assert [Path(file).name for file in files] == ["fig.v1.2.png", "fig.v1.2.svg"]
+    files = json.loads(lengthlab("figure", str(trained), "--out", str(tmp_path / "fig.png"), "--json")[1])
+    assert [Path(file).name for file in files] == ["fig.png", "fig.svg"]
+
+
+@pytest.mark.parametrize("name", ["evaluation.json", "status.json", "config.yaml"])
+def test_a_damaged_run_is_named(name: str, trained: Path, lengthlab: Command, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    (copy / name).write_text("{ damaged")
+    status, _, err = lengthlab("train", "--resume", str(copy))
+    if name == "evaluation.json":
+        status, _, err = lengthlab("figure", str(copy), "--out", str(tmp_path / "x"))
+    assert status == 2 and name in err and err.count("\n") == 1
+
+
+def test_a_runs_folder_that_is_a_file_is_refused(
+    lengthlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(tmp_path / "file"))
+    status, _, err = lengthlab("train", "smoke")
+    assert status == 2 and str(tmp_path / "file") in err and err.count("\n") == 1

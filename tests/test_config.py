@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from lengthlab.checks import check
+from lengthlab.commands.options import all_options
 from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.recipes.load import load_config, validate
@@ -37,14 +38,35 @@ def test_overrides_take_dotted_keys_and_short_forms() -> None:
 
 
 def test_another_kind_starts_its_section_afresh() -> None:
-    config = load_config("zhou2024-mini", ["positions.maximum=300", "positions.kind=sequential"])
-    assert config.positions.model_dump() == {"kind": "sequential"}
-    assert (
-        load_config("zhou2024-mini", ["positions.maximum=300", "positions.kind=randomized"]).positions.model_dump()[
-            "maximum"
-        ]
-        == 300
-    )
+    config = load_config("zhou2024-mini", ["positions.kind=sequential"])
+    assert config.positions.model_dump() == {"kind": "sequential"}  # the recipe's maximum went with its kind
+    schedule = load_config("zhou2024-mini", ["training.schedule.kind=constant"]).training.schedule
+    assert (schedule.kind, schedule.warmup) == ("constant", 50)  # a schedule's kind is a setting like any other
+
+
+@pytest.mark.parametrize(
+    "overrides", [["encoding.rows=64", "encoding.kind=learned"], ["encoding=learned", "encoding.rows=64"]]
+)
+def test_the_order_of_overrides_does_not_matter(overrides: list[str]) -> None:
+    assert load_config("zhou2024-mini", overrides).encoding.model_dump()["rows"] == 64
+    with pytest.raises(UserError, match=r"encoding\.units: no such key"):
+        load_config("zhou2024-mini", ["encoding.units=3", *overrides])  # told, not silently dropped
+
+
+def test_explicit_seeds_win_over_the_short_form() -> None:
+    for overrides in (["seed=3", "seeds.weights=1"], ["seeds.weights=1", "seed=3"]):
+        seeds = load_config("smoke", overrides).seeds
+        assert (seeds.weights, seeds.data, seeds.sampling, seeds.test) == (1, 3, 3, 0)
+
+
+@pytest.mark.parametrize("recipe", ["smoke", "zhou2024"])
+def test_every_listed_option_can_be_set_by_its_dotted_name(recipe: str) -> None:
+    for option in all_options():
+        name, value = option["name"], option["default"]
+        section, variant = name.rpartition(".")[0].removesuffix(".spaces"), option.get("variant", "").split(", ")[0]
+        chosen = [f"{section}.kind={variant}"] if variant else []
+        load_config(recipe, [*chosen, f"{name}={value}"])
+    assert load_config(recipe, ["task.operands=3"]).task.model_dump()["operands"] == 3
 
 
 def test_the_id_is_a_hash_of_everything_that_matters() -> None:
@@ -81,23 +103,52 @@ def test_extends_states_only_the_difference(tmp_path: Path) -> None:
         ),
         ("model.heads=3", "model.heads: 3 heads do not divide the width 32; the nearest number that does is 2 (got 3)"),
         ("model.size=26M", "model.size: no such size; did you mean 268M?"),
-        ("training.steps=0", "training.steps: input should be greater than or equal to 1 (got 0)"),
+        ("training.steps=0", "training.steps: should be greater than or equal to 1 (got 0)"),
         (
             "training.steps=many",
-            "training.steps: input should be a valid integer, unable to parse string as an integer (got 'many')",
+            "training.steps: should be a valid integer, unable to parse string as an integer (got 'many')",
         ),
-        ("training.clip=nan", "training.clip: input should be a finite number"),
-        ("training.digits=0", "training.digits: input should be greater than or equal to 1 (got 0)"),
-        ("evaluation.digits=0-5", "evaluation.digits: '0-5' must go upwards from at least 1 (got '0-5')"),
+        ("training.clip=nan", "training.clip: should be a finite number"),
+        ("training.digits=0", "training.digits: should be greater than or equal to 1 (got 0)"),
+        (
+            "evaluation.digits=0-5",
+            "evaluation.digits: '0-5' must go upwards from at least 1 to at most 100,000 (got '0-5')",
+        ),
         (
             "format.order=backwards",
-            "format.order: input should be 'reversed', 'standard' or 'answer-reversed' (got 'backwards')",
+            "format.order: should be 'reversed', 'standard' or 'answer-reversed' (got 'backwards')",
         ),
         ("encoding={kind: learned, shared: false}", "encoding.shared: a table of embeddings acts once"),
         ("encoding={kind: rope, factor: 2}", "encoding.scaling: a factor above 1 needs one of linear, ntk, yarn"),
         ("model={attention: stick-breaking, mask: prefix}", "model.mask: stick-breaking attention looks back only"),
-        ("format.spaces.probability=1", "format.spaces.probability: input should be less than 1 (got 1)"),
-        ("training=3", "training: input should be a valid dictionary"),
+        ("format.spaces.probability=1", "format.spaces.probability: should be less than 1 (got 1)"),
+        ("training=3", "training: should be a section such as {key: value} (got 3)"),
+        ("encoding=[1]", "encoding: should be a section such as {key: value} (got [1])"),
+        ("also=3", "also: should be a list such as [a, b] (got 3)"),
+        ("model=", "model: should be a section such as {key: value} (got None)"),
+        ("seed=x", "seed: should be a whole number from 0 on (got 'x')"),
+        ("seed=-1", "seed: should be a whole number from 0 on (got -1)"),
+        ("sede=1", "sede: no such key; did you mean seed?"),
+        (".=3", "'.=3' is not of the form key=value"),
+        ("training.steps=yes", "training.steps: should be a number (got True)"),
+        ("format.padding=x", "format.padding: should be 'carry', 'longer' or 'none' (got 'x')"),
+        ("evaluation.digits=[]", "evaluation.digits: should have at least 1 item"),
+        (
+            "evaluation.digits=1-9999999999",
+            "evaluation.digits: '1-9999999999' must go upwards from at least 1 to at most 100,000",
+        ),
+        ("training.weighting=500", "training.weighting: should be less than or equal to 10 (got 500)"),
+        ("training.optimizer.betas=[0.9, 1.5]", "training.optimizer.betas.1: should be less than 1 (got 1.5)"),
+        (
+            "encoding={kind: hard-alibi, windows: [-3]}",
+            "encoding.windows.0: should be greater than or equal to 0 (got -3)",
+        ),
+        (
+            "encoding={kind: t5, reach: 9}",
+            "encoding.reach: 9 lies within the 16 distances that have buckets of their own",
+        ),
+        ("format.spaces={within: all, at_test: true}", "format.spaces.at_test: nobody can foresee random spaces"),
+        ("training={pack: 64, accumulate: 2}", "training.accumulate: packed steps hold all lengths already"),
         ("modle.layers=3", "modle: no such key; did you mean model?"),
         ("steps", "'steps' is not of the form key=value"),
     ],

@@ -1,7 +1,7 @@
 """From a config to batches of tokens and position ids: tasks -> formats -> positions -> here.
 
-All rows of a batch have the same length, so there is no padding to compute (a format that drops
-leading zeros adds at most a token of it). Each batch depends only on its seed and its number.
+All rows of a batch have the same length, so there is no padding to compute, save where a format leaves out
+leading zeros. Each batch depends only on its seed and its number.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,13 @@ from lengthlab.encodings import ENCODINGS
 from lengthlab.errors import UserError
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, Written
-from lengthlab.formats.layout import Layout
 from lengthlab.positions import POSITIONS
 from lengthlab.positions.ids import PositionIds
 from lengthlab.seeding import generator
 from lengthlab.tasks import TASKS
 from lengthlab.tasks.task import Digits, Problems, Task
 
-TEST_BLOCK = 64  # test problems are drawn in blocks of this size, so that the first k do not depend on how many follow
+TEST_BLOCK = 16  # test problems are drawn in blocks of this size, so that the first k do not depend on how many follow
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Pipeline:
         self._column_counts: dict[int, int] = {}
 
     def training_batches(self, step: int, longest: int) -> list[Batch]:
-        """The examples of a training step, lengths uniform in 1..longest, as one dense batch for each length.
+        """The examples of a training step, lengths drawn from 1..longest, as one dense batch for each length.
 
         Without packing a step has `accumulate` batches, each of one length. With it, each example has a length of its
         own, and there are as many as fill `batch` rows of `pack` tokens.
@@ -138,16 +137,16 @@ class Pipeline:
         return Batch(torch.from_numpy(written.tokens), tuple(map(torch.from_numpy, ids)), written.layout.answer)
 
     def columns(self, digits: int) -> int:
-        """How many tokens a problem of `digits` digits has."""
+        """How many tokens a problem of `digits` digits has at most, spaces of training aside."""
         if digits not in self._column_counts:
-            self._column_counts[digits] = self._layout(digits, training=False).columns
+            self._column_counts[digits] = self.format.widest(digits, training=False).columns
         return self._column_counts[digits]
 
     def require(self, digits: int, wanted_by: str, training: bool = False) -> None:
         """Refuse a length that hints, position ids or an encoding's table cannot reach, naming the option to change."""
         reason = f"{wanted_by} reaches {digits} digits"
         try:
-            layout = self._layout(digits, training)
+            layout = self.format.widest(digits, training)
         except UserError as error:
             raise UserError(f"{error} ({reason})") from None
         for index, (pair, scheme) in enumerate(zip(self.config.pairs, self.positions, strict=True)):
@@ -162,13 +161,9 @@ class Pipeline:
         """What to say of encodings that meet ids at `tested` digits which training up to `trained` never gave."""
         notes = []
         for pair, scheme in zip(self.config.pairs, self.positions, strict=True):
-            met = scheme.highest(self._layout(trained, training=True), training=True)
-            wanted = scheme.highest(self._layout(tested, training=False), training=False)
+            met = scheme.highest(self.format.widest(trained, training=True), training=True)
+            wanted = scheme.highest(self.format.widest(tested, training=False), training=False)
             if ENCODINGS[pair.encoding.kind].load().per_id and wanted > met:
                 reach = f"training meets ids up to {met}, the test up to {wanted}"
                 notes.append(f"{pair.encoding.kind} encoding: {reach}; the rest stays untrained")
         return notes
-
-    def _layout(self, digits: int, training: bool) -> Layout:
-        rng = generator(0, "layout")
-        return self.format.write(self.task.draw(rng, digits, 1), rng, training).layout

@@ -39,9 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RunFailed as error:
         _complain(error)
         sys.exit(1)
-    except BrokenPipeError:  # whoever read the output has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):  # whoever read the output has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        _complain(f"{error.filename or 'file'}: {error.strerror or error}")
+        sys.exit(2)
     except KeyboardInterrupt:
         _complain("interrupted")
         sys.exit(130)
@@ -172,7 +175,8 @@ def train(
     if as_json:
         _print_json({"run": str(run.path), "state": run.status["state"], "evaluation": rows})
     else:
-        Console().print(rows_table({run.id: rows}, config.training.digits))
+        if rows:
+            Console().print(rows_table({run.id: rows}, config.training.digits))
         print(f"run: {run.path}")
 
 
@@ -275,7 +279,7 @@ def quickstart(
     seeds: Annotated[str, Parameter(help="Seeds of each, such as 1 or 1,2 or 1-5.")] = "1",
 ) -> None:
     """The paper's recipe and the strongest rival at mini scale, side by side, ending in a figure."""
-    chosen = _lengths("--seeds", seeds)
+    chosen = _lengths("--seeds", seeds, lowest=0)
     from lengthlab.commands.quickstart import quickstart as run_quickstart
 
     if not run_quickstart(recipes.split(","), chosen, overrides, Console()):
@@ -346,9 +350,9 @@ def bench_train(
         Console().print(table(result))
 
 
-def _lengths(option: str, text: str) -> tuple[int, ...]:
+def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:
     """A range typed for an option."""
     try:
-        return parse_lengths(text)
+        return parse_lengths(text, lowest)
     except ValueError as error:
         raise UserError(f"{option}: {error}") from None

@@ -46,7 +46,11 @@ OptimizerChoice = Annotated[SerializeAsAny[Options], _variant_of(OPTIMIZERS)]
 
 
 def _lengths(value: Any) -> Any:
-    return parse_lengths(str(value)) if isinstance(value, str | int) else value
+    """Lengths in order, each once."""
+    if isinstance(value, str | int):
+        return parse_lengths(str(value))
+    whole = isinstance(value, list | tuple) and all(isinstance(length, int) for length in value)
+    return sorted(set(value)) if whole else value
 
 
 Lengths = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_lengths)]  # or as text: 1-10,15
@@ -66,6 +70,8 @@ class Pair(Section):
 
 class ModelOptions(Section):
     """The Transformer's shape. `size` is short for a named shape (see `sizes.py`)."""
+
+    short_forms = ("size",)
 
     layers: int = Field(default=2, ge=1, description="blocks of attention and feed-forward")
     width: int = Field(default=128, ge=1, description="size of a token's vector")
@@ -152,7 +158,7 @@ class TrainingOptions(Section):
         default=0.0, ge=0, le=1, description="share of the steps over which the longest length grows from 2 to `digits`"
     )
     weighting: float = Field(
-        default=0.0, description="lengths are drawn in proportion to length to this power; 0 for uniform"
+        default=0.0, ge=-10, le=10, description="lengths are drawn in proportion to length to this power; 0 for uniform"
     )
     max_examples: int = Field(default=0, ge=0, description="stop after this many examples; 0 for no limit")
     max_tokens: int = Field(default=0, ge=0, description="stop after this many tokens; 0 for no limit")
@@ -180,6 +186,14 @@ class TrainingOptions(Section):
     evaluate_every: int = Field(default=200, ge=0, description="steps between evaluations during training; 0 for none")
     evaluate_digits: Lengths = Field(default=(), description="lengths evaluated during training")
     evaluate_examples: int = Field(default=64, ge=1, description="problems for each of them")
+
+    @model_validator(mode="after")
+    def _packed_steps_need_no_accumulation(self) -> Self:
+        if self.pack and self.accumulate > 1:
+            raise PydanticCustomError(
+                "pack", "packed steps hold all lengths already; use a larger batch", {"key": "accumulate"}
+            )
+        return self
 
 
 class EvaluationOptions(Section):
@@ -217,6 +231,8 @@ def _default_encoding() -> EncodingOptions:
 class Config(Section):
     """Everything that determines a run."""
 
+    short_forms = ("seed",)  # see `recipes/load.py`
+
     task: TaskChoice = Field(default_factory=lambda: _default(TASKS, "addition"))
     format: FormatChoice = Field(default_factory=lambda: _default(FORMATS, "equation"))
     positions: PositionsChoice = Field(default_factory=lambda: _default(POSITIONS, "sequential"))
@@ -226,16 +242,6 @@ class Config(Section):
     training: TrainingOptions = TrainingOptions()
     evaluation: EvaluationOptions = EvaluationOptions()
     seeds: Seeds = Seeds()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _expand_seed(cls, data: Any) -> Any:
-        """`seed: 3` is short for weights, data and sampling all 3."""
-        if isinstance(data, dict) and "seed" in data:
-            data = dict(data)
-            seed = data.pop("seed")
-            data["seeds"] = dict(data.get("seeds") or {}) | {"weights": seed, "data": seed, "sampling": seed}
-        return data
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

@@ -22,7 +22,7 @@ def make_display(console: Console) -> Display:
     return (
         LiveDisplay(console)
         if console.is_terminal
-        else PlainDisplay(lambda text: console.print(text, highlight=False, soft_wrap=True))
+        else PlainDisplay(lambda text: console.print(text, highlight=False, soft_wrap=True, markup=False))
     )
 
 
@@ -69,7 +69,7 @@ class LiveDisplay:
 
     def __init__(self, console: Console) -> None:
         self.progress = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=16),
             TextColumn("{task.completed}/{task.total}"),
             TimeElapsedColumn(),
@@ -108,7 +108,7 @@ class LiveDisplay:
         self.progress.update(self.tasks[label], completed=line["step"], state=state)
 
     def note(self, label: str, text: str) -> None:
-        self.progress.console.print(f"{label}: {text}", highlight=False)
+        self.progress.console.print(f"{label}: {text}", highlight=False, markup=False)
 
 
 def sparkline(shares: Sequence[float], width: int = 10) -> str:

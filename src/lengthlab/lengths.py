@@ -2,9 +2,11 @@
 
 import re
 
+LONGEST = 100_000
 
-def parse_lengths(text: str) -> tuple[int, ...]:
-    """Lengths in order, each once.
+
+def parse_lengths(text: str, lowest: int = 1) -> tuple[int, ...]:
+    """Whole numbers in order, each once.
 
     >>> parse_lengths("1-3,10")
     (1, 2, 3, 10)
@@ -13,9 +15,9 @@ def parse_lengths(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
         if not match:
-            raise ValueError(f"{part!r} is not a length or a range such as 1-20")
+            raise ValueError(f"{part!r} is not a number or a range such as 1-20")
         low, high = int(match[1]), int(match[2] or match[1])
-        if low < 1 or high < low:
-            raise ValueError(f"{part.strip()!r} must go upwards from at least 1")
+        if low < lowest or high < low or high > LONGEST:
+            raise ValueError(f"{part.strip()!r} must go upwards from at least {lowest} to at most {LONGEST:,}")
         lengths.update(range(low, high + 1))
     return tuple(sorted(lengths))

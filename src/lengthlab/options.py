@@ -1,6 +1,6 @@
 """Sections of a config: strict pydantic models whose errors name the nearest valid key."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,18 +12,18 @@ class Section(BaseModel):
     """A part of a config. Unknown keys are refused with the nearest known one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    short_forms: ClassVar[tuple[str, ...]] = ()  # keys that stand for several others and are replaced by them
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_key",
-                        "no such key; {hint}",
-                        {"key": str(key), "hint": suggestion(str(key), cls.model_fields)},
-                    )
+        for key, value in data.items() if isinstance(data, dict) else ():
+            if key not in cls.model_fields:
+                hint = suggestion(str(key), [*cls.model_fields, *cls.short_forms])
+                raise PydanticCustomError("unknown_key", "no such key; {hint}", {"key": str(key), "hint": hint})
+            if isinstance(value, bool) and cls.model_fields[key].annotation in (int, float):
+                context = {"key": str(key), "value": str(value)}
+                raise PydanticCustomError("number", "should be a number (got {value})", context)
         return data
 
 

@@ -71,7 +71,10 @@ class Run:
 
     @property
     def config(self) -> Config:
-        return load_config(str(self.path / "config.yaml"))
+        try:
+            return load_config(str(self.path / "config.yaml"))
+        except UserError as error:
+            raise UserError(f"{self.path / 'config.yaml'}: {error}") from None
 
     @property
     def weights(self) -> Path:
@@ -103,7 +106,7 @@ class Run:
     def evaluation(self) -> list[dict[str, Any]] | None:
         """The rows of the evaluation with the first of the weights it was asked for, or None before there is one."""
         stored = self._read_json("evaluation.json")
-        return stored and self.evaluation_of(stored[0]["weights"])
+        return self.evaluation_of(stored[0]["weights"]) if stored else None
 
     def evaluation_of(self, weights: str) -> list[dict[str, Any]]:
         """The rows of the evaluation with these weights: last, best or ema."""
@@ -164,4 +167,9 @@ class Run:
 
     def _read_json(self, name: str) -> Any:
         path = self.path / name
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        try:
+            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        except ValueError:
+            raise UserError(
+                f"{path}: damaged (not valid JSON); remove it, or train the run again with --fresh"
+            ) from None

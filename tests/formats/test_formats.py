@@ -171,6 +171,18 @@ def test_operands_of_unequal_length_are_padded_as_asked() -> None:
     [
         ("interleaved", "copy", {}, "format.kind: interleaving needs at least two operands; use equation"),
         ("scratchpad", "multiplication", {}, "format.kind: a scratchpad writes carries"),
+        (
+            "interleaved",
+            "addition",
+            {"spaces": {"probability": 0.1}},
+            "format.spaces.probability: interleaved operands",
+        ),
+        (
+            "scratchpad",
+            "addition",
+            {"spaces": {"probability": 0.1, "within": "all"}},
+            "format.spaces.within: a scratchpad has no gaps",
+        ),
         ("scratchpad", "addition", {"order": "standard"}, "format.order: carries are known from the units up"),
     ],
 )
@@ -274,3 +286,16 @@ def test_tokens_print_and_parse() -> None:
     assert vocabulary.text([BEGIN, 4, END, PAD]) == "^4$."
     with pytest.raises(UserError, match="not a token"):
         vocabulary.tokens("?")
+
+
+@pytest.mark.parametrize("name", FORMATS.names())
+@given(task=tasks, options=options, digits=st.sampled_from([1, 2, 7]), seed=st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_no_row_is_longer_than_the_widest(
+    name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int, seed: int
+) -> None:
+    chosen = task_of(task[0], **task[1])
+    format = build_if_sensible(name, chosen, options)
+    for training in (True, False):
+        written = format.write(chosen.draw(generator(seed, "test"), digits, 3), generator(seed, "hints"), training)
+        assert written.layout.columns <= format.widest(digits, training).columns

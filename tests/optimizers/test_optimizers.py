@@ -23,6 +23,22 @@ def test_every_parameter_belongs_to_exactly_one_group(name: str, shared: str, sm
     assert sorted(covered) == sorted(id(p) for p in model.parameters())
 
 
+@pytest.mark.parametrize("name", OPTIMIZERS.names())
+def test_gains_and_numbers_for_each_head_do_not_decay(name: str, smoke: Callable[..., Config]) -> None:
+    config = smoke(f"training.optimizer={name}", "encoding=kerple-log", "model.log_scaling=learned")
+    model = build_model(config, 48)
+    free = {
+        id(p) for key, p in model.named_parameters() if key.split(".")[-1] in ("r1", "r2", "log_scale") or "norm" in key
+    }
+    groups = [
+        g
+        for o in OPTIMIZERS[name].load()(config.training.optimizer).build(model, torch.float32)
+        for g in o.param_groups
+    ]
+    decayed = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
+    assert len(free) >= 8 and not free & decayed
+
+
 def test_muon_takes_the_matrices_of_the_blocks_only(smoke: Callable[..., Config]) -> None:
     config = smoke("encoding.shared=false", "model.layers=3")
     assert len(block_matrices(build_model(config, 48))) == 3 * (4 + 3)

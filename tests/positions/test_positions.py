@@ -126,3 +126,19 @@ def test_hints_share_the_id_of_their_digit_when_coupled_and_have_none_in_abacus(
     coupled = build("coupled").assign(where, generator(0, "ids"), 1, False)[0]
     abacus = build("digit-place").assign(where, generator(0, "ids"), 1, False)[0]
     assert coupled[1] == coupled[2] == 2 and abacus[1] == 0 and abacus[2] == 1
+
+
+@pytest.mark.parametrize("name", POSITIONS.names())
+@pytest.mark.parametrize("symbols", ["before", "after"])
+@pytest.mark.parametrize("padding", ["none", "longer", "carry"])
+def test_the_ids_of_the_prompt_do_not_tell_the_answer(name: str, symbols: str, padding: str) -> None:
+    """55 + 11 and 55 + 66 differ in the length of their answers, which a prompt must not show."""
+    addition = Addition(AdditionOptions(kind="addition"))
+    chosen = FormatOptions.model_validate({"kind": "equation", "hints": 0, "padding": padding})
+    format = Equation(chosen, addition)
+    fives, others = np.full((2, 2), 5, dtype=np.uint8), np.array([[1, 1], [6, 6]], dtype=np.uint8)
+    options = {"symbols": symbols} if name == "coupled" else {}
+    for order in ([0, 1], [1, 0]):
+        where = format.write(addition.solve((fives, others[order])), generator(0, "hints")).layout
+        ids = build(name, **options).assign(where, generator(0, "ids"), 2, training=False)
+        assert (ids[:1, : where.answer] == ids[-1:, : where.answer]).all()

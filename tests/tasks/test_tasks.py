@@ -120,14 +120,29 @@ def test_carries_are_what_each_place_hands_on() -> None:
 
 
 @pytest.mark.parametrize(("digits", "chain"), [(1, 1), (5, 1), (5, 3), (5, 5), (40, 30)])
-def test_a_carry_chain_is_born_runs_and_ends(digits: int, chain: int) -> None:
+def test_a_carry_runs_through_exactly_the_places_asked_for(digits: int, chain: int) -> None:
     problems = build("addition").draw_carry_chain(generator(0, "test"), digits, 300, chain)
     a, b = (operand.astype(int) for operand in problems.operands)
     assert integers(problems.answer) == [x + y for x, y in zip(integers(a), integers(b), strict=True)]
-    for total in (a + b).tolist():
-        births = [p for p in range(digits - chain + 1) if total[p] >= 10]
-        runs = [p for p in births if all(total[q] == 9 for q in range(p + 1, p + chain))]
-        assert any(p + chain == digits or total[p + chain] <= 8 for p in runs)
+    assert problems.carries is not None
+    assert (problems.carries.sum(axis=1) == chain).all()  # one carry in all, and this long
+    starts = (np.diff(problems.carries.astype(int), axis=1, prepend=0) == 1).sum(axis=1)
+    assert (starts == 1).all()
+    assert all(len(str(n)) == digits for operand in (a, b) for n in integers(operand))
+    assert len(np.unique(problems.carries.argmax(axis=1))) == digits - chain + 1  # anywhere it fits
+
+
+@every
+@pytest.mark.parametrize("digits", [1, 2, 9])
+def test_no_problem_is_wider_than_the_widest(name: str, options: dict[str, Any], digits: int) -> None:
+    task = build(name, **options)
+    widest = task.solve(task.widest(digits))
+    for seed in range(10):
+        problems = task.draw(generator(seed, "test"), digits, 5)
+        assert problems.answer.shape[1] <= widest.answer.shape[1]
+        assert all(o.shape[1] <= w.shape[1] for o, w in zip(problems.operands, widest.operands, strict=True))
+        if task.numeric:  # without leading zeros too
+            assert max(map(len, map(str, integers(problems.answer)))) <= len(str(integers(widest.answer)[0]))
 
 
 def test_carry_chains_are_for_sums_of_two() -> None:

@@ -72,7 +72,7 @@ def test_a_finished_run_is_complete_and_loads(smoke: Callable[..., Config]) -> N
     run = train(config, metrics=heard.append)
     assert run.status["state"] == "finished" and run.status["step"] == 20
     assert [{k: v for k, v in line.items() if k != "tokens_per_second"} for line in heard] == run.metrics
-    assert [line["step"] for line in run.metrics] == [5, 10, 10, 15, 20]
+    assert [line["step"] for line in run.metrics] == [5, 10, 10, 15, 20, 20]
     assert run.metrics[2]["exact_match"].keys() == {"2", "4"}
     assert run.config == config and run.config.id == run.id
     environment = json.loads((run.path / "environment.json").read_text())

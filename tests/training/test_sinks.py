@@ -28,7 +28,7 @@ def test_tensorboard_reads_back_what_was_logged(lengthlab: Command) -> None:
     logged = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     losses = [(line["step"], line["loss"]) for line in logged if "loss" in line]
     assert [(event.step, pytest.approx(event.value, rel=1e-5)) for event in events.Scalars("loss")] == losses
-    assert [event.step for event in events.Scalars("exact_match/2")] == [10]
+    assert [event.step for event in events.Scalars("exact_match/2")] == [10, 20]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("wandb") is not None, reason="only where it is not installed")

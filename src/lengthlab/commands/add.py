@@ -36,7 +36,8 @@ def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
     assert reading is not None, "a format must be able to read what it wrote"
     answer = pipeline.format.read_answer(produced)
     prompt = vocabulary.text(batch.tokens[0, : batch.answer].tolist())
-    return Answer(prompt, vocabulary.text(produced), answer, reading.answer, answer == reading.answer)
+    correct = produced == batch.targets[0].tolist()  # as exact match counts it: hints and end included
+    return Answer(prompt, vocabulary.text(produced), answer, reading.answer, correct)
 
 
 def _operands(numbers: tuple[str, ...]) -> tuple[Digits, ...]:

@@ -61,6 +61,11 @@ def _verdict(console: Console, label: str, rows: list[dict[str, Any]], config: C
     """Say plainly how one run did; True if it learned its training lengths."""
     trained = config.training.digits
     inside = [row for row in rows if row["digits"] <= trained]
+    if not inside:
+        console.print(
+            f"{label}: not tested on the lengths it was trained on; {_score(rows[-1])}.", highlight=False, markup=False
+        )
+        return True
     worst = min(inside, key=lambda row: row["exact_match"])
     overall = sum(row["exact_match"] for row in inside) / len(inside)
     parts = [f"{overall:.2%} on the lengths it was trained on (worst: {_score(worst)})"]

@@ -10,7 +10,7 @@ from lengthlab.formats.vocabulary import PAD
 def describe_examples(config: Config, digits: int, examples: int) -> list[dict[str, Any]]:
     """Training problems of a length: tokens, and for each its place, its ids and whether the loss counts it."""
     pipeline = Pipeline(config)
-    pipeline.require(digits, "--digits")
+    pipeline.require(digits, "--digits", training=True)
     written, batch = pipeline.samples(digits, examples)
     place = written.layout.place
     described = []

@@ -1,12 +1,14 @@
 """Fixed penalties on distance: ALiBi, and hard-ALiBi's windows."""
 
 import math
+from typing import Annotated
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from lengthlab.encodings.encoding import Encoding, Shape, distances
+from lengthlab.errors import UserError
 from lengthlab.options import EncodingOptions
 
 
@@ -32,7 +34,7 @@ class Alibi(Encoding):
 class HardAlibiOptions(EncodingOptions):
     """Heads without a window see everything, with no notion of position."""
 
-    windows: tuple[int, ...] = Field(
+    windows: tuple[Annotated[int, Field(ge=0)], ...] = Field(
         default=(), description="window of each head, 0 for none; empty: 1, 2, ... for half of them"
     )
 
@@ -47,6 +49,10 @@ class HardAlibi(Encoding):
 
     def __init__(self, options: HardAlibiOptions, shape: Shape) -> None:
         super().__init__()
+        if len(options.windows) > shape.heads:
+            raise UserError(
+                f"encoding.windows: {len(options.windows)} windows for {shape.heads} heads; give at most one for each"
+            )
         chosen = [*(options.windows or range(1, shape.heads // 2 + 1)), *[0] * shape.heads][: shape.heads]
         windows = torch.tensor([window or torch.iinfo(torch.int64).max for window in chosen])
         self.register_buffer("windows", windows[:, None, None], persistent=False)

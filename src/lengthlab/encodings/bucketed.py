@@ -1,9 +1,11 @@
 """Biases looked up in a small table of distances: T5's logarithmic buckets, and clipped differences."""
 
 import math
+from typing import Self
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape, distances
@@ -15,6 +17,14 @@ class T5Options(EncodingOptions):
 
     buckets: int = Field(default=32, ge=2, multiple_of=2, description="size of the table for each head")
     reach: int = Field(default=128, ge=2, description="distances from here on share the last bucket")
+
+    @model_validator(mode="after")
+    def _reach_goes_beyond_the_exact_half(self) -> Self:
+        if self.reach <= self.buckets // 2:
+            reason = "{reach} lies within the {half} distances that have buckets of their own; set at least {least}"
+            context = {"key": "reach", "reach": self.reach, "half": self.buckets // 2, "least": self.buckets // 2 + 1}
+            raise PydanticCustomError("reach", reason, context)
+        return self
 
 
 def t5_bucket(distance: Tensor, buckets: int, reach: int) -> Tensor:
@@ -33,7 +43,7 @@ class T5(Encoding):
 
     def __init__(self, options: T5Options, shape: Shape) -> None:
         super().__init__()
-        self.buckets, self.reach = options.buckets, max(options.reach, options.buckets // 2 + 1)
+        self.buckets, self.reach = options.buckets, options.reach
         self.table = nn.Parameter(torch.randn(shape.heads, options.buckets) / math.sqrt(options.buckets))
 
     def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from torch import Tensor
 
 from lengthlab.encodings.encoding import Encoding, Shape
+from lengthlab.errors import UserError
 from lengthlab.options import EncodingOptions
 
 
@@ -64,6 +65,10 @@ class Rope(Encoding):
 
     def __init__(self, options: RopeOptions, shape: Shape) -> None:
         super().__init__()
+        if shape.head_width < 2:
+            raise UserError(
+                "encoding.kind: rope turns pairs of dimensions; heads of width 1 have none, use fewer model.heads"
+            )
         self.rotated = max(2, 2 * int(options.share * shape.head_width / 2))
         self.register_buffer("frequencies", frequencies(options, self.rotated), persistent=False)
         self.amplitude = 0.1 * math.log(options.factor) + 1 if options.scaling == "yarn" else 1.0

@@ -15,6 +15,8 @@ def load_model(run: Run, weights: str = "last") -> tuple[Transformer, Pipeline]:
     file = run.weights_file(weights)
     if not file.exists():
         state = run.status.get("state", "unfinished")
+        if state == "finished":
+            raise UserError(f"run {run.id} has no {weights} weights: it was trained without; use --weights last")
         raise UserError(
             f"run {run.id} has no {file.name} (it is {state}); lengthlab train --resume {run.id} goes on with it"
         )

@@ -48,8 +48,9 @@ def save(figure: Figure, path: Path, formats: tuple[str, ...] = ("png", "svg")) 
     """Save as path.png, path.svg, ...; the same data gives the same bytes. Returns the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files = []
+    name = path.stem if path.suffix in (".png", ".svg", ".pdf") else path.name
     for suffix in formats:
-        files.append(path.with_suffix(f".{suffix}"))
+        files.append(path.with_name(f"{name}.{suffix}"))
         figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None} if suffix == "svg" else None)
     plt.close(figure)
     return files

@@ -4,17 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from lengthlab.errors import UserError
 from lengthlab.formats.layout import DIGIT, HINT, Columns, IntArray, Layout
 from lengthlab.formats.ragged import insert_spaces, without_leading_zeros
 from lengthlab.formats.vocabulary import END, PAD, SPACE, Vocabulary
 from lengthlab.options import Options, Section
+from lengthlab.seeding import generator
 from lengthlab.tasks.task import Problems, Task
 
 Tokens = NDArray[np.int64]
@@ -28,6 +30,13 @@ class SpaceOptions(Section):
         default="question", description="in the operands only, or in the answer too"
     )
     at_test: bool = Field(default=False, description="at test too, or in training only")
+
+    @model_validator(mode="after")
+    def _answers_can_be_foreseen(self) -> Self:
+        if self.within == "all" and self.at_test:
+            reason = "nobody can foresee random spaces in an answer; use false, or spaces within the question"
+            raise PydanticCustomError("spaces", reason, {"key": "at_test"})
+        return self
 
 
 class FormatOptions(Options):
@@ -99,6 +108,17 @@ class Format(ABC):
 
     def write(self, problems: Problems, rng: np.random.Generator, training: bool = True) -> Written:
         """Write a batch; `rng` chooses each problem's run of hints and its spaces."""
+        return self._write(
+            problems, rng, self.options.spaces.probability if training or self.options.spaces.at_test else 0.0
+        )
+
+    def widest(self, digits: int, training: bool) -> Layout:
+        """The layout of a problem of `digits` digits with as many columns as any: a space wherever there may be one."""
+        spaces = self.options.spaces
+        every_gap = 1.0 if spaces.probability and (training or spaces.at_test) else 0.0
+        return self._write(self.task.solve(self.task.widest(digits)), generator(0, "widest"), every_gap).layout
+
+    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float) -> Written:
         operands, answer = self._widths(problems)
         token, layout = self._columns(operands, answer)
         places = max(*operands, answer)
@@ -119,9 +139,8 @@ class Format(ABC):
         tokens: Tokens = by_column.T
         if self._drops_zeros:
             tokens, layout = without_leading_zeros(tokens, layout, problems)
-        spaces = self.options.spaces
-        if spaces.probability and (training or spaces.at_test):
-            tokens, layout = insert_spaces(tokens, layout, rng, spaces.probability, spaces.within == "all")
+        if spaces:
+            tokens, layout = insert_spaces(tokens, layout, rng, spaces, self.options.spaces.within == "all")
         return Written(tokens, layout)
 
     @property

@@ -18,6 +18,8 @@ class Interleaved(Format):
     def refusal(self) -> str | None:
         if self.task.operands < 2:
             return "kind: interleaving needs at least two operands; use equation"
+        if self.options.spaces.probability:
+            return "spaces.probability: interleaved operands have no gaps between their digits; use 0, or equation"
         return None
 
     def arrange(self, columns: Columns, operands: tuple[int, ...], answer: int) -> None:

@@ -20,6 +20,8 @@ class Scratchpad(Equation):
             return "kind: a scratchpad writes carries, which this task does not have; use equation"
         if self.options.order == "standard":
             return "order: carries are known from the units up; use reversed or answer-reversed"
+        if self.options.spaces.probability and self.options.spaces.within == "all":
+            return "spaces.within: a scratchpad has no gaps between the digits of its answer; use question"
         return None
 
     def arrange_answer(self, columns: Columns, segment: int, width: int) -> None:

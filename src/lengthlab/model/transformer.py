@@ -126,7 +126,7 @@ class Transformer(nn.Module):
         if options.log_scaling == "none":
             return factor
         seen = torch.arange(past, total, device=device, dtype=torch.float32)[:, None]
-        return factor * torch.log(seen + 2) / math.log(options.log_reference + 2)
+        return factor * torch.log(seen + 2) / math.log(options.log_reference + 1)  # a query sees seen + 1 keys
 
     def _hidden(self, past: int, total: int, prompt: int, device: torch.device) -> Tensor:
         """Where a query may not look (Tq, Tk): ahead, unless both are in the prompt of a prefix LM."""

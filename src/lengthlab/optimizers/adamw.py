@@ -1,6 +1,6 @@
 """AdamW (Loshchilov and Hutter 2017)."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from pydantic import Field
@@ -10,13 +10,15 @@ from torch.optim import Optimizer
 from lengthlab.optimizers.optimizer import OptimizerChoice
 from lengthlab.options import Options
 
+Beta = Annotated[float, Field(ge=0, lt=1)]
+
 
 class AdamWOptions(Options):
     """The paper states the rate and the decay; it leaves the betas open."""
 
     rate: float = Field(default=3e-4, gt=0, description="peak learning rate")
     weight_decay: float = Field(default=0.1, ge=0, description="decay of the matrices that AdamW updates")
-    betas: tuple[float, float] = Field(default=(0.9, 0.98), description="decay of the running moments")
+    betas: tuple[Beta, Beta] = Field(default=(0.9, 0.98), description="decay of the running moments")
 
 
 class AdamW(OptimizerChoice):
@@ -38,8 +40,8 @@ def adamw(parameters: list[nn.Parameter], options: AdamWOptions) -> Optimizer:
 
 
 def decay_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices with weight decay, gains and scalars without."""
+    """Matrices and tables with weight decay; gains, scalars and what has one number for each head (H, 1, 1) without."""
     return [
-        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.ndim == 2], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.ndim != 2], "weight_decay": 0.0},
     ]

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import nn
 from torch.optim import Optimizer
 
-from lengthlab.optimizers.adamw import decay_groups
+from lengthlab.optimizers.adamw import Beta, decay_groups
 from lengthlab.optimizers.optimizer import OptimizerChoice
 from lengthlab.options import Options
 
@@ -18,7 +18,7 @@ class LionOptions(Options):
 
     rate: float = Field(default=1e-4, gt=0, description="peak learning rate")
     weight_decay: float = Field(default=0.3, ge=0, description="decay of the matrices")
-    betas: tuple[float, float] = Field(
+    betas: tuple[Beta, Beta] = Field(
         default=(0.9, 0.99), description="interpolation of the update, decay of the momentum"
     )
 

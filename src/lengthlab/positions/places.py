@@ -57,7 +57,8 @@ class Coupled(PositionIds):
         if self.options.symbols == "before":
             ids = np.where(placed, layout.place + 2, np.where(layout.separator, 1, 0))
         else:
-            top = layout.place.max(axis=1, keepdims=True) + 2
+            question = layout.place[:, : layout.answer]  # the answer's length must not show in the prompt
+            top = question.max(axis=1, keepdims=True) + 2
             ids = np.where(placed, layout.place + 1, np.where(layout.separator | layout.end, top, 0))
         return np.where(ids > 0, ids + offset, 0)
 

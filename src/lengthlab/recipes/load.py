@@ -4,6 +4,7 @@ A recipe is a YAML mapping with the keys of `Config`. It may say `extends: OTHER
 differs. `description` is for people.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,24 +16,60 @@ from lengthlab.errors import UserError
 from lengthlab.recipes.names import read_recipe
 from lengthlab.sizes import SHAPE
 
+VARIANTS = ("task", "format", "positions", "encoding", "optimizer")
+DEFAULTS: dict[str, Any] = {
+    "task": {"kind": "addition"},
+    "format": {"kind": "equation"},
+    "positions": {"kind": "sequential"},
+    "encoding": {"kind": "none"},
+    "training": {"optimizer": {"kind": "adamw"}},
+}
+
 
 def load_config(recipe: str, overrides: Sequence[str] = ()) -> Config:
-    """Resolve a preset's name or a YAML file, with `dotted.key=value` overrides on top."""
-    data = _resolve(recipe)
+    """Resolve a preset's name or a YAML file, with `dotted.key=value` overrides on top, in whatever order they come."""
+    return validate(_merge(_resolve(recipe), _expand_seed(_collect(overrides))))
+
+
+def _collect(overrides: Sequence[str]) -> dict[str, Any]:
+    """All overrides as one mapping; of two for the same key the later counts."""
+    collected: dict[str, Any] = {}
     for override in overrides:
         key, separator, text = override.partition("=")
-        if not separator or not key:
+        path = key.split(".")
+        if not separator or not all(path):
             raise UserError(f"{override!r} is not of the form key=value, such as training.steps=500")
         try:
             value = yaml.safe_load(text)
         except yaml.YAMLError:
             value = text
-        _assign(data, key.split("."), value)
-    return validate(data)
+        section = collected
+        for name in path[:-1]:
+            inner = _as_mapping(name, section.get(name))
+            section[name] = inner if isinstance(inner, dict) else {}
+            section = section[name]
+        last, new = path[-1], _as_mapping(path[-1], value)
+        old = _as_mapping(last, section.get(last))
+        section[last] = old | new if isinstance(old, dict) and isinstance(new, dict) else new
+    return collected
+
+
+def _expand_seed(data: dict[str, Any]) -> dict[str, Any]:
+    """`seed: 3` is short for weights, data and sampling all 3, where `seeds` does not say otherwise."""
+    if "seed" not in data:
+        return data
+    seed = data["seed"]
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise UserError(f"seed: should be a whole number from 0 on (got {seed!r})")
+    seeds = data.get("seeds") or {}
+    expanded = {"weights": seed, "data": seed, "sampling": seed} | (seeds if isinstance(seeds, dict) else {})
+    return {key: value for key, value in data.items() if key != "seed"} | {"seeds": expanded}
 
 
 def validate(data: Any) -> Config:
     """A config from plain data; the first mistake is raised as one sentence with its dotted path."""
+    if isinstance(data, dict):
+        data = _merge(DEFAULTS, _expand_seed(data))
     try:
         return Config.model_validate(data)
     except ValidationError as error:
@@ -42,13 +79,14 @@ def validate(data: Any) -> Config:
 def _first_mistake(error: ValidationError) -> str:
     mistake = error.errors(include_url=False)[0]
     context = mistake.get("ctx", {})
-    path = [str(part) for part in mistake["loc"]]
+    path = [str(part) for part in mistake["loc"] if not str(part).startswith("literal[")]
     if "key" in context:
         path.append(context["key"])
         return f"{'.'.join(path)}: {mistake['msg']}"
-    message = mistake["msg"].removeprefix("Value error, ")
-    message = message[0].lower() + message[1:]
-    return f"{'.'.join(path)}: {message} (got {mistake['input']!r})"
+    message = mistake["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = re.sub(r"a valid dictionary or instance of \w+", "a section such as {key: value}", message)
+    message = message.replace("a valid tuple", "a list such as [a, b]").replace("Tuple should", "should")
+    return f"{'.'.join(path)}: {message[0].lower() + message[1:]} (got {mistake['input']!r})"
 
 
 def _resolve(recipe: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -57,23 +95,26 @@ def _resolve(recipe: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     data = read_recipe(recipe)
     data.pop("description", None)
     parent = data.pop("extends", None)
+    data = _expand_seed(data)
     return data if parent is None else _merge(_resolve(str(parent), (*seen, recipe)), data)
 
 
 def _merge(base: dict[str, Any], difference: dict[str, Any]) -> dict[str, Any]:
     """`base` with the settings of `difference` in place of its own, section by section.
 
-    Another `kind` starts its section afresh: the old kind's options mean nothing to it. Another model `size` replaces
+    Another variant starts its section afresh: the old one's options mean nothing to it. Another model `size` replaces
     the whole shape.
     """
     merged = dict(base)
     for key, value in difference.items():
         old, new = _as_mapping(key, merged.get(key)), _as_mapping(key, value)
-        if (
-            not isinstance(old, dict)
-            or not isinstance(new, dict)
-            or new.get("kind", old.get("kind")) != old.get("kind")
-        ):
+        another = (
+            key in VARIANTS
+            and isinstance(new, dict)
+            and isinstance(old, dict)
+            and new.get("kind", old["kind"]) != old["kind"]
+        )
+        if not isinstance(old, dict) or not isinstance(new, dict) or another:
             merged[key] = new
             continue
         if "size" in new:
@@ -82,19 +123,9 @@ def _merge(base: dict[str, Any], difference: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _assign(data: dict[str, Any], path: list[str], value: Any) -> None:
-    """Set a dotted key."""
-    difference: Any = value
-    for key in reversed(path):
-        difference = {key: difference}
-    merged = _merge(data, difference)
-    data.clear()
-    data.update(merged)
-
-
 def _as_mapping(key: str, value: Any) -> Any:
     """A section written in short: `encoding: fire` and `model: 25M`."""
-    if isinstance(value, str) and key in ("task", "format", "positions", "encoding", "optimizer"):
+    if isinstance(value, str) and key in VARIANTS:
         return {"kind": value}
     if isinstance(value, str | int) and key == "model":
         return {"size": str(value)}

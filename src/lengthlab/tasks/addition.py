@@ -54,10 +54,9 @@ class Addition(Task):
         return Problems(operands, total.T, carries.T)
 
     def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
-        """Sums with a carry that is born at a random place and runs through exactly `chain` places.
+        """Sums with one carry, born at a random place, that runs through exactly `chain` places, as in 999+1 (chain 3).
 
-        The first place of the chain sums to 10 or more, the others to 9, and the place after it to 8 or less,
-        as in 999+1 (chain 3). All other places are uniform. A top digit may be zero.
+        The first place of the chain sums to 10 or more, its others to 9, and all other places to 8 or less.
         """
         if self.operands != 2 or not 1 <= chain <= digits:
             raise UserError(
@@ -65,16 +64,15 @@ class Addition(Task):
             )
         shape = (count, digits)
         place = np.arange(digits) - rng.integers(0, digits - chain + 1, size=(count, 1))  # 0 where the chain begins
+        first, inside = place == 0, (place > 0) & (place < chain)
+        least = np.zeros(digits, dtype=np.int64)
+        least[-1] = digits > 1  # no leading zeros
+        a = np.where(
+            first,
+            rng.integers(1, 10, shape),
+            np.where(inside, rng.integers(1, 9, shape), rng.integers(least, 8, shape)),
+        )
         share = rng.random(shape)
-        conditions = [place == 0, (place > 0) & (place < chain), place == chain]
-        a = np.select(
-            conditions,
-            [rng.integers(1, 10, shape), rng.integers(0, 10, shape), rng.integers(0, 9, shape)],
-            random_numbers(rng, digits, count),
-        )
-        b = np.select(
-            conditions,
-            [10 - a + (share * a).astype(np.int64), 9 - a, (share * (9 - a)).astype(np.int64)],
-            random_numbers(rng, digits, count),
-        )
+        quiet = least + (share * (9 - a - least)).astype(np.int64)  # least..8-a
+        b = np.where(first, 10 - a + (share * a).astype(np.int64), np.where(inside, 9 - a, quiet))
         return self.solve((a.astype(np.uint8), b.astype(np.uint8)))

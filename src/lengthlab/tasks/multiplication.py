@@ -22,9 +22,14 @@ class Multiplication(Task):
     def __init__(self, options: MultiplicationOptions) -> None:
         self.options = options
 
+    def _second(self, digits: int) -> int:
+        return min(self.options.second or digits, digits)
+
     def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
-        second = min(self.options.second or digits, digits)
-        return self.solve((random_numbers(rng, digits, count), random_numbers(rng, second, count)))
+        return self.solve((random_numbers(rng, digits, count), random_numbers(rng, self._second(digits), count)))
+
+    def widest(self, digits: int) -> tuple[Digits, ...]:
+        return np.full((1, digits), 9, dtype=np.uint8), np.full((1, self._second(digits)), 9, dtype=np.uint8)
 
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         """All products of two digits, summed by place, then the carries: (problems, n + m places)."""

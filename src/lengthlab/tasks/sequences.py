@@ -32,6 +32,9 @@ class SequenceTask(Task):
     def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
         return self.solve((rng.integers(0, self.base, size=(count, digits), dtype=np.uint8),))
 
+    def widest(self, digits: int) -> tuple[Digits, ...]:
+        return (np.full((1, digits), self.base - 1, dtype=np.uint8),)
+
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         return Problems(operands, self.answer(operands[0]))
 

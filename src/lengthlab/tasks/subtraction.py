@@ -25,6 +25,9 @@ class Subtraction(Task):
         smaller = _is_less(a, b)[:, None]
         return self.solve((np.where(smaller, b, a), np.where(smaller, a, b)))
 
+    def widest(self, digits: int) -> tuple[Digits, ...]:
+        return np.full((1, digits), 9, dtype=np.uint8), np.full((1, digits), 1, dtype=np.uint8)
+
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         """Schoolbook subtraction; the borrow of each place is its carry."""
         a, b = (operand.astype(np.int8) for operand in operands)

@@ -61,6 +61,10 @@ class Task(ABC):
     def draw(self, rng: np.random.Generator, digits: int, count: int) -> Problems:
         """`count` problems whose longest operand has exactly `digits` digits."""
 
+    def widest(self, digits: int) -> tuple[Digits, ...]:
+        """Operands of `digits` digits whose problem takes as many places as any."""
+        return tuple(np.full((1, digits), 9, dtype=np.uint8) for _ in range(self.operands))
+
     @abstractmethod
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         """The problems with these operands, answered."""

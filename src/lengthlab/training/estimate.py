@@ -37,7 +37,8 @@ def estimate(config: Config) -> Estimate:
     with torch.device("meta"):
         model = build_model(config, len(pipeline.format.vocabulary))
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    matrices = parameters - model.embedding.weight.numel()
+    blocks = sum(parameter.numel() for parameter in model.blocks.parameters())
+    matrices = blocks * shape.loops + model.output.weight.numel()  # what each token is multiplied by
 
     columns = [pipeline.columns(digits) for digits in range(1, training.digits + 1)]
     squares = [c * c for c in columns]
@@ -59,19 +60,22 @@ def estimate(config: Config) -> Estimate:
             for longest, steps in steps_at.items()
         )
 
-    tokens = expected(columns)
-    flops = 6 * matrices * tokens + 12 * shape.layers * shape.width * expected(
-        squares
-    )  # products with weights, then attention
+    counts = {"examples": expected([1] * training.digits), "tokens": expected(columns)}
+    limits = {"examples": training.max_examples, "tokens": training.max_tokens}
+    share = min([1.0, *(limit / counts[what] for what, limit in limits.items() if limit)])  # of all the steps
+    products = 6 * matrices * counts["tokens"]
+    attention = 12 * shape.layers * shape.loops * shape.width * expected(squares)
+    flops = share * (products + attention)
     widest = columns[-1]
-    per_token = shape.layers * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
+    per_token = shape.layers * shape.loops * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
     rows = examples(training.digits) / (
         training.digits if training.pack else training.accumulate
     )  # of the widest batch
     memory = round(16 * parameters + 4 * rows * widest * per_token)
     precision = choose(training).precision
     seconds = flops / (MATMUL_SHARE * matmul_flops(precision))
-    return Estimate(parameters, round(expected([1] * training.digits)), round(tokens), flops, memory, seconds)
+    examples_seen, tokens_seen = round(share * counts["examples"]), round(share * counts["tokens"])
+    return Estimate(parameters, examples_seen, tokens_seen, flops, memory, seconds)
 
 
 def matmul_flops(precision: torch.dtype, size: int = 512) -> float:

@@ -148,7 +148,7 @@ class Trainer:
             self.run.log_speed(done, metrics["tokens_per_second"])
             self.watcher.metrics(metrics)
         every = training.evaluate_every
-        if every and training.evaluate_digits and done % every == 0 and done < training.steps:
+        if every and training.evaluate_digits and (done % every == 0 or self._is_over()):
             self._evaluate_on_the_way()
 
     def _evaluate_on_the_way(self) -> None:
@@ -186,14 +186,15 @@ class Trainer:
 
     @contextlib.contextmanager
     def _with_weights(self, which: str) -> Iterator[None]:
-        if which == "ema" and self.average:
+        """Within, the model has the weights asked for; `checks.py` has made sure that there are such."""
+        if which == "last":
+            yield
+        elif which == "ema" and self.average:
             with self.average.in_place():
                 yield
-        elif which == "best" and (self.run.path / "best.safetensors").exists():
-            with swapped(self.model, load_file(self.run.path / "best.safetensors")):
-                yield
         else:
-            yield
+            with swapped(self.model, load_file(self.run.weights_file(which))):
+                yield
 
     def _checkpoint(self) -> None:
         """Keep everything that the run needs to go on, and the weights for those who want to look at it now."""

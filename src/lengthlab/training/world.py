@@ -58,12 +58,12 @@ class World:
 
 @contextmanager
 def world() -> Iterator[World]:
-    """Join the processes that torchrun started (gloo on CPUs, NCCL on GPUs), or be alone."""
+    """Join the processes that torchrun started, or be alone."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield World()
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    distributed.init_process_group("gloo")  # training runs on CPUs
     try:
         yield World(distributed.get_rank(), size)
     finally:
