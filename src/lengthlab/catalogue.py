@@ -5,6 +5,7 @@ from lengthlab.formats import FORMATS
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.positions import POSITIONS
 from lengthlab.recipes.names import recipe_description, recipe_names
+from lengthlab.sizes import SIZES
 from lengthlab.tasks import TASKS
 
 AXES = {"encodings": ENCODINGS, "positions": POSITIONS, "formats": FORMATS, "tasks": TASKS, "optimizers": OPTIMIZERS}
@@ -17,4 +18,11 @@ def catalogue() -> dict[str, list[dict[str, str]]]:
         for axis, registry in AXES.items()
     }
     listed["recipes"] = [{"name": name, "description": recipe_description(name)} for name in recipe_names()]
+    listed["sizes"] = [{"name": name, "description": _shape(shape)} for name, shape in SIZES.items()]
     return listed
+
+
+def _shape(shape: dict[str, int]) -> str:
+    return (
+        f"{shape['layers']} layers, width {shape['width']}, feed-forward {shape['feedforward']}, {shape['heads']} heads"
+    )

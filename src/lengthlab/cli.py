@@ -25,8 +25,8 @@ app = App(
 )
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
-Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "options"]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
+Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,7 +61,7 @@ def _print_json(value: Any) -> None:
 
 @app.command(name="list")
 def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
-    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes; or all options."""
+    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes, sizes; or all options."""
     if what == "options":
         _list_options(as_json)
         return
@@ -126,13 +126,19 @@ def train(
     /,
     *overrides: Overrides,
     resume: Annotated[str | None, Parameter(help="Go on with this run (its folder or id) instead of a recipe.")] = None,
-    dry_run: Annotated[bool, Parameter(negative="", help="Print what it would cost; start nothing.")] = False,
-    fresh: Annotated[bool, Parameter(negative="", help="Train again even if this run is finished.")] = False,
+    dry_run: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Print what it would cost; start nothing.")
+    ] = False,
+    fresh: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Train again even if this run is finished.")
+    ] = False,
     threads: Annotated[int | None, Parameter(help="Processor threads; all cores if not given.")] = None,
     tensorboard: Annotated[
-        bool, Parameter(negative="", help="Write metrics for TensorBoard into the run folder too.")
+        bool, Parameter(negative="", show_default=False, help="Write metrics for TensorBoard into the run folder too.")
     ] = False,
-    wandb: Annotated[bool, Parameter(negative="", help="Write metrics for Weights & Biases too, offline.")] = False,
+    wandb: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Write metrics for Weights & Biases too, offline.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Train a recipe, test it, and keep everything in runs/ID. A run that was cut short goes on where it was.
@@ -286,68 +292,8 @@ def quickstart(
         sys.exit(1)
 
 
-bench = App(name="bench", help="Measure speed, with rivals taking turns in one run.")
-app.command(bench)
-
-
-@bench.command(name="data")
-def bench_data(
-    *,
-    digits: Annotated[int, Parameter(help="Length of the operands.")] = 10,
-    batch: Annotated[int, Parameter(help="Examples in a batch.")] = 2048,
-    repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
-    as_json: Json = False,
-) -> None:
-    """How fast examples are made, against a plain Python loop, and as a share of a training step."""
-    if digits < 1 or digits > 100 or batch < 1 or repeats < 2:
-        raise UserError("bench data: --digits from 1 to 100, --batch at least 1, --repeats at least 2")
-    from lengthlab.bench.data import bench_data as measure
-
-    result = measure(digits, batch, repeats)
-    if as_json:
-        _print_json(result)
-        return
-    print(f"sums of {digits} digits, batches of {batch}")
-    print("format        hints   tokens/s   plain loop     ratio")
-    for row in result["formats"]:
-        print(
-            f"{row['format']:<12} {row['hints']:>6} {row['tokens_per_second']:>10,.0f} "
-            f"{row['loop_tokens_per_second']:>12,.0f} {row['ratio']:>8.0f}x"
-        )
-    print(f"making a batch takes {result['share_of_a_step']:.2%} of a training step of {result['recipe']}")
-
-
-@bench.command(name="train")
-def bench_train(
-    *,
-    size: Annotated[str, Parameter(help="Shape of the models, by name.")] = "mini",
-    digits: Annotated[int, Parameter(help="Length of the operands.")] = 10,
-    batch: Annotated[int, Parameter(help="Examples in a step.")] = 128,
-    repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
-    threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
-    out: Annotated[Path | None, Parameter(help="Draw it too; .png and .svg are added.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Tokens trained per second, against rivals of the same size. Needs the dev extra: pip install -e '.[dev]'."""
-    if digits < 1 or digits > 100 or batch < 1 or repeats < 2 or threads < 1:
-        raise UserError("bench train: --digits from 1 to 100, --batch and --threads at least 1, --repeats at least 2")
-    from lengthlab.bench.train import bench_train as measure
-    from lengthlab.bench.train import table
-
-    try:
-        result = measure(size, digits, batch, repeats, threads)
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"bench train compares with {error.name}, which is not installed: pip install -e '.[dev]'"
-        ) from None
-    if out is not None:
-        from lengthlab.figures.speed import training_speed
-
-        training_speed(result, out)
-    if as_json:
-        _print_json(result)
-    else:
-        Console().print(table(result))
+BENCH_HELP = "Measure speed, with rivals taking turns in one run."
+app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
 
 
 def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:
