@@ -123,6 +123,18 @@ def test_bench_data_measures_every_format(lengthlab: Command) -> None:
     assert 0 < result["share_of_a_step"] < 1
 
 
+def test_bench_train_measures_rivals_of_the_same_size(lengthlab: Command, tmp_path: Path) -> None:
+    arguments = ("--size", "tiny", "--digits", "2", "--batch", "4", "--repeats", "2", "--out", str(tmp_path / "speed"))
+    status, out, err = lengthlab("bench", "train", *arguments, "--json")
+    assert status == 0, err
+    rows = json.loads(out)["rows"]
+    assert {row["name"] for row in rows} >= {"nanoGPT-style", "x-transformers", "transformers Llama"}
+    counts = [row["parameters"] for row in rows]
+    assert max(counts) < 1.15 * min(counts)  # a tiny model's embeddings differ most; at width 128 it is 3%
+    assert all(row["low"] <= row["tokens_per_second"] <= row["high"] for row in rows)
+    assert (tmp_path / "speed.png").exists() and "tokens/s" in lengthlab("bench", "train", *arguments)[1]
+
+
 def test_output_cut_short_by_its_reader_is_no_error() -> None:
     done = subprocess.run(
         f"{sys.executable} -m lengthlab list options | head -n 1",

@@ -16,7 +16,7 @@ from lengthlab.training.estimate import matmul_flops
 from lengthlab.training.hardware import has_fast_bf16
 from lengthlab.training.step import Engine
 
-RECIPES = {"NoPE": ("encoding=none", "positions=sequential"), "FIRE, randomized ids": ()}
+RECIPES = {"NoPE": ("encoding=none", "positions=sequential"), "FIRE, randomized ids": ("positions.maximum=2048",)}
 
 
 def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int) 
 
 def _config(size: str, digits: int, batch: int, extra: tuple[str, ...]) -> Config:
     overrides = [f"model={size}", f"training.batch={batch}", f"training.digits={digits}", "training.growth=0"]
-    overrides += ["training.optimizer=adamw", "format.hints=102", "positions.maximum=2048", "evaluation.digits=1"]
+    overrides += ["training.optimizer=adamw", "format.hints=102", "evaluation.digits=1"]
     return load_config("zhou2024-mini", [*overrides, "training.evaluate_digits=[]", *extra])
 
 

@@ -59,10 +59,12 @@ def exact_match_by_length(curves: Sequence[Curve], path: Path, title: str) -> li
         longest = max(row["digits"] for curve in curves for row in curve.rows)
         for trained in {curve.trained for curve in curves}:
             axes.axvspan(0.5, trained + 0.5, color=SHADE, zorder=0)
-            inside = trained > 0.35 * longest  # room for the label in the shaded range
-            where = trained + 0.4 if inside else trained + 0.5 + 0.01 * longest
             text = f"trained on 1-{trained} digits"
-            axes.annotate(text, (where, 0.04), ha="right" if inside else "left", color="#666666", fontsize=9)
+            if trained > 0.35 * longest:  # room for the label along the axis
+                axes.annotate(text, (trained + 0.4, 0.04), ha="right", color="#666666", fontsize=9)
+            else:
+                middle = (trained + 1) / 2
+                axes.annotate(text, (middle, 0.5), ha="center", va="center", rotation=90, color="#666666", fontsize=9)
         axes.set(xlim=(0.5, longest + 0.5), ylim=(0, 1), xlabel="digits of each operand", ylabel="exact match")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(PercentFormatter(1))
