@@ -12,7 +12,7 @@ import pytest
 
 import lengthlab
 from lengthlab.catalogue import catalogue
-from lengthlab.cli import app
+from lengthlab.cli import app, main
 from lengthlab.commands.tables import renew
 
 PACKAGE = Path(lengthlab.__file__).parent
@@ -71,6 +71,12 @@ def test_the_tables_are_those_of_the_registries() -> None:
     assert all(
         f"`{item['name']}`" in README for axis, items in catalogue().items() if axis != "optimizers" for item in items
     )
+
+
+def test_the_example_is_what_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["show", "zhou2024-mini", "--examples", "1"])
+    printed = capsys.readouterr().out.partition("\n\n")[0]
+    assert printed in README
 
 
 def test_the_tree_is_complete() -> None:
