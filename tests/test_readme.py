@@ -6,16 +6,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import lengthlab
+import lengthlab as package
 from lengthlab.catalogue import catalogue
-from lengthlab.cli import app, main
+from lengthlab.cli import app
 from lengthlab.commands.tables import renew
 
-PACKAGE = Path(lengthlab.__file__).parent
+PACKAGE = Path(package.__file__).parent
 ROOT = PACKAGE.parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -73,10 +74,9 @@ def test_the_tables_are_those_of_the_registries() -> None:
     )
 
 
-def test_the_example_is_what_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["show", "zhou2024-mini", "--examples", "1"])
-    printed = capsys.readouterr().out.partition("\n\n")[0]
-    assert printed in README
+def test_the_example_is_what_show_prints(lengthlab: Callable[..., tuple[int, str, str]]) -> None:
+    _, out, _ = lengthlab("show", "zhou2024-mini", "--examples", "1")
+    assert out.partition("\n\n")[0] in README
 
 
 def test_the_tree_is_complete() -> None:
