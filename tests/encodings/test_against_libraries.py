@@ -124,7 +124,7 @@ def test_sinusoidal_equals_its_formula() -> None:
         for dimension in range(10):
             angle = i / 10_000 ** (2 * (dimension // 2) / 10)
             expected = math.sin(angle) if dimension % 2 == 0 else math.cos(angle)
-            assert embedded[0, row, dimension].item() == pytest.approx(expected, abs=1e-4)
+            assert embedded[0, row, dimension].item() == pytest.approx(expected, abs=1e-5)
 
 
 def test_learned_is_a_table() -> None:

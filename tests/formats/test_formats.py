@@ -91,14 +91,16 @@ def test_what_is_written_is_read_back(
 ) -> None:
     chosen = task_of(task[0], **task[1])
     format = build_if_sensible(name, chosen, options)
-    problems = chosen.draw(generator(seed, "test"), digits, 5)
-    written = format.write(problems, generator(seed, "hints"))
-    for index, row in enumerate(written.tokens.tolist()):
-        reading = format.read(row)
-        assert reading is not None
-        assert [*reading.operands, reading.answer] == expected_texts(problems, chosen, index)
-        assert format.read_answer(row[written.layout.answer :]) == reading.answer
-        assert format.vocabulary.tokens(format.vocabulary.text(row)) == row
+    zero = tuple(np.zeros((1, 1), dtype=np.uint8) for _ in range(chosen.operands))
+    ends = (chosen.solve(chosen.widest(digits)), chosen.solve(zero))  # 9...9 (or what is widest), and 0
+    for problems in (chosen.draw(generator(seed, "test"), digits, 5), *ends):
+        written = format.write(problems, generator(seed, "hints"))
+        for index, row in enumerate(written.tokens.tolist()):
+            reading = format.read(row)
+            assert reading is not None
+            assert [*reading.operands, reading.answer] == expected_texts(problems, chosen, index)
+            assert format.read_answer(row[written.layout.answer :]) == reading.answer
+            assert format.vocabulary.tokens(format.vocabulary.text(row)) == row
 
 
 @pytest.mark.parametrize("name", FORMATS.names())

@@ -25,7 +25,7 @@ class Sinusoidal(Encoding):
 
     def __init__(self, options: SinusoidalOptions, shape: Shape) -> None:
         super().__init__()
-        exponents = torch.arange(0, shape.width, 2) / shape.width
+        exponents = torch.arange(0, shape.width, 2, dtype=torch.float64) / shape.width  # exact for large ids
         self.register_buffer("frequencies", torch.exp(-exponents * math.log(options.base)), persistent=False)
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
