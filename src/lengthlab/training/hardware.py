@@ -12,8 +12,8 @@ import torch
 
 from lengthlab.config import TrainingOptions
 
-# Steps below which compiling costs more than it saves, measured at width 128: with bf16 arithmetic it saves over
-# half of a step (AVX-512); without, a sixth, and takes minutes (AVX2: 0.45 -> 0.38 s a step).
+# Steps below which compiling costs more than it saves, at width 128. fp32 from a measurement (AVX2: 0.45 -> 0.38 s a
+# step after minutes of compiling, LOG.md); bf16 from figures for another machine (15-30 s, half of a step): a guess.
 BREAK_EVEN_STEPS = {torch.bfloat16: 600, torch.float32: 6000}
 
 
