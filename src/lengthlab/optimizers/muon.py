@@ -1,9 +1,9 @@
 """Muon (Jordan et al. 2024), with the rules of `torch.optim.Muon` and a batched, full-precision iteration.
 
-torch's own runs Newton-Schulz in bfloat16, one matrix at a time. A CPU without bf16 arithmetic
-multiplies such matrices at 1-3 GFLOPS instead of 70 (AMD Zen 3, torch 2.13): for the matrices of zhou2024-mini
-torch's update takes 0.6 s and this one 0.03 s, beside 0.32 s for a whole training step. Here all matrices of one shape are orthogonalised together, in the precision asked for;
-in bfloat16 the updates agree with torch's (see the tests).
+torch's own runs Newton-Schulz in bfloat16, one matrix at a time. A CPU without bf16 arithmetic multiplies such
+matrices at 1-3 GFLOPS instead of 70 (AMD Zen 3, torch 2.13): for the matrices of zhou2024-mini torch's update
+takes 0.6 s and this one 0.03 s, beside 0.32 s for a whole training step. Here all matrices of one shape are
+orthogonalised together, in the precision asked for; in bfloat16 the updates agree with torch's (see the tests).
 """
 
 import math
