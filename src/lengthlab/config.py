@@ -38,6 +38,8 @@ def _variant_of(registry: Registry) -> BeforeValidator:
     return BeforeValidator(validate)
 
 
+DEFAULTS_VERSION = 1  # of the meaning of a setting left out; part of every run's id
+
 TaskChoice = Annotated[SerializeAsAny[Options], _variant_of(TASKS)]
 FormatChoice = Annotated[SerializeAsAny[Options], _variant_of(FORMATS)]
 PositionsChoice = Annotated[SerializeAsAny[Options], _variant_of(POSITIONS)]
@@ -250,6 +252,10 @@ class Config(Section):
 
     @property
     def id(self) -> str:
-        """Ten hexadecimal digits of a hash over the resolved config."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Ten hexadecimal digits of a hash over all settings that are not the default.
+
+        So a new option moves no run that does not use it; a default that changes must change DEFAULTS_VERSION.
+        """
+        settings = {"defaults": DEFAULTS_VERSION, **self.model_dump(mode="json", exclude_defaults=True)}
+        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:10]

@@ -10,7 +10,8 @@ lock                held by the process that trains the run
 model.safetensors   the last weights
 best.safetensors    the weights that were best on lengths of training
 ema.safetensors     the moving average of the weights, if there is one
-evaluation.json     exact match for each digit length
+examples/           one line for each test problem
+evaluation.json     the scores for each digit length
 """
 
 import fcntl
@@ -101,6 +102,10 @@ class Run:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def examples(self) -> Path:
+        return self.path / "examples"
 
     @property
     def evaluation(self) -> list[dict[str, Any]] | None:

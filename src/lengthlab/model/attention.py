@@ -32,6 +32,23 @@ class Cache:
         return k, v
 
 
+@dataclass
+class Branch:
+    """The first `rows` rows of a finished pass, taken back to `length` tokens and written on from there, in place."""
+
+    layers: dict[int, tuple[Tensor, Tensor]]  # (B, H, T, D) for each layer, T the longest that is to come
+    rows: int
+    length: int
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Write new keys and values over what followed; return all of them up to there, without a copy."""
+        end = self.length + k.shape[2]
+        keys, values = self.layers[layer]
+        keys[: self.rows, :, self.length : end] = k
+        values[: self.rows, :, self.length : end] = v
+        return keys[: self.rows, :, :end], values[: self.rows, :, :end]
+
+
 @dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
@@ -40,7 +57,7 @@ class Context:
     hidden: Tensor  # (Tq, Tk): where a query may not look
     bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
     factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
-    cache: Cache | None = None
+    cache: Cache | Branch | None = None
 
 
 def as_encodings(modules: nn.ModuleList) -> list[Encoding]:

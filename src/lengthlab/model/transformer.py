@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
-from lengthlab.model.attention import Attention, Cache, Context, as_encodings
+from lengthlab.model.attention import Attention, Branch, Cache, Context, as_encodings
 
 
 class RMSNorm(nn.RMSNorm):
@@ -92,7 +92,12 @@ class Transformer(nn.Module):
             nn.init.normal_(module.weight, std=1 / math.sqrt(module.in_features))
 
     def forward(
-        self, tokens: Tensor, positions: Sequence[Tensor], first: int = 0, cache: Cache | None = None, prompt: int = 0
+        self,
+        tokens: Tensor,
+        positions: Sequence[Tensor],
+        first: int = 0,
+        cache: Cache | Branch | None = None,
+        prompt: int = 0,
     ) -> Tensor:
         """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
 

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from lengthlab import environment
 from lengthlab.config import Config
 from lengthlab.errors import RunFailed
-from lengthlab.evaluation.exact_match import Row, evaluate
+from lengthlab.evaluation.exact_match import Row, evaluate, exact_match
+from lengthlab.evaluation.examples import example_file
 from lengthlab.files import write_atomically
 from lengthlab.runs import Run, State
 from lengthlab.training.average import WeightAverage, swapped
@@ -154,11 +155,11 @@ class Trainer:
     def _evaluate_on_the_way(self) -> None:
         """Exact match at a few lengths; the best weights are those that are best on lengths of training."""
         training = self.config.training
-        rows = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
+        rows = exact_match(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
         line: dict[str, Any] = {"step": self.progress.steps, "exact_match": _scores(rows)}
         if self.average:
             with self.average.in_place():
-                averaged = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
+                averaged = exact_match(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
             line["exact_match_ema"] = _scores(averaged)
         inside = [row.exact_match for row in rows if row.digits <= training.digits]
         if inside and sum(inside) / len(inside) > self.progress.best:
@@ -173,15 +174,15 @@ class Trainer:
             self.watcher.metrics(line)
 
     def evaluate(self, stop: StopRequest) -> None:
-        """Exact match for every length of the config, with each of the weights asked for, into the run folder."""
+        """All scores for every length of the config, with each of the weights asked for, into the run folder."""
         options = self.config.evaluation
         stored = []
         for which in options.weights:
+            kept = example_file(self.run.examples, self.run.weights_file(which), which, options.chain)
+            heed = lambda row: stop.heed()  # after each length
             with self._with_weights(which):
-                rows = evaluate(
-                    self.model, self.pipeline, options.digits, options.examples, options.chain, lambda row: stop.heed()
-                )
-            stored += [row.as_dict() | {"weights": which} for row in rows]
+                rows = evaluate(self.model, self.pipeline, options.digits, options.examples, options.chain, heed, kept)
+            stored += [row.as_dict() | {"weights": which, "chain": options.chain} for row in rows]
         self.run.save_evaluation(stored)
 
     @contextlib.contextmanager
