@@ -190,7 +190,9 @@ def train(
 def evaluate(
     run: str,
     /,
-    *,
+    *choices: Annotated[
+        str, Parameter(help="Settings for the test, such as positions.at_test=false or model.logit_factor_at_test=2.")
+    ],
     digits: Annotated[
         str | None, Parameter(help="Lengths, such as 1-20 or 5,10,15-20; the run's own if not given.")
     ] = None,
@@ -204,7 +206,7 @@ def evaluate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Exact match of a trained run for each digit length, with 95% intervals.
+    """Exact match of a trained run for each digit length, with 95% intervals; digits, next tokens and length too.
 
     Parameters
     ----------
@@ -219,13 +221,16 @@ def evaluate(
         raise UserError("--examples: at least 1")
     if chain is not None and chain < 0:
         raise UserError("--chain: at least 0")
-    from lengthlab.commands.evaluate import evaluate_run, rows_table
+    from lengthlab.commands.evaluate import evaluate_run, scores_table, test_config
 
-    rows = [row.as_dict() for row in evaluate_run(found, weights, lengths, examples, chain, Console(stderr=True))]
+    config = test_config(found, choices)
+    tested = evaluate_run(found, config, choices, weights, lengths, examples, chain, Console(stderr=True))
+    chosen = {"weights": weights, "chain": config.evaluation.chain if chain is None else chain}
+    rows = [row.as_dict() | chosen | {"choices": sorted(choices)} for row in tested]
     if as_json:
         _print_json(rows)
     else:
-        Console().print(rows_table({found.id: rows}, found.config.training.digits))
+        Console().print(scores_table(found.id, rows, config.training.digits))
 
 
 @app.command
