@@ -10,13 +10,14 @@ import lengthlab
 ROOT = Path(lengthlab.__file__).parent
 ORDER = [
     {"errors", "__init__"},
-    {"registry", "options", "seeding", "files", "lengths", "sizes", "environment"},
+    {"registry", "options", "seeding", "files", "lengths", "sizes", "environment", "statistics"},
     {"tasks"},
     {"formats"},
     {"positions"},
     {"encodings", "optimizers"},
     {"config", "recipes"},
     {"batches", "runs"},
+    {"runs_table"},
     {"model", "checks"},
     {"evaluation"},
     {"training"},
