@@ -67,7 +67,7 @@ def test_superiority_counts_wins_and_half_of_the_draws() -> None:
 def test_sentences() -> None:
     clear = compare(FIRE, ROPE, names=("FIRE", "RoPE"), where="at 12 digits")
     assert clear.sentence.startswith(
-        "FIRE beats RoPE at 12 digits: 88% against 41% in the mean over 5 seeds each (difference 47 points, 95% interval"
+        "FIRE beats RoPE at 12 digits: 88% against 41% in the mean over 5 seeds each (difference 47 points, 95% int"
     )
     assert "; exact permutation test, p = 0.0079). The medians differ by 47 points; FIRE wins 100%" in clear.sentence
     assert clear.flipped().sentence == clear.sentence  # whoever wins is named first

@@ -1,26 +1,13 @@
-"""Two settings against each other over their seeds, told as a plain sentence.
+"""Two settings against each other over their seeds, told as a plain sentence."""
 
-The test is a permutation test of the difference of the means: if the settings were alike, the seeds could as well change
-sides (or, for pairs, the two scores of a seed). All arrangements are counted if there are at most 200,000 (ten against ten
-seeds have 184,756), so that p is exact; otherwise 99,999 are drawn. The two-sided p is twice the smaller tail.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import comb
 from statistics import fmean, median
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-
-from lengthlab.seeding import generator
 from lengthlab.statistics.intervals import bootstrap_interval
+from lengthlab.statistics.permutation import labels_test, signs_test
 from lengthlab.statistics.seeds import percent
-
-ARRANGEMENTS = 200_000
-DRAWN = 99_999
-Kind = Literal["independent", "samples"]  # what is exchanged: seeds between groups, or signs of differences
-UNIT = 1e9  # scores are counted in whole billionths: their sums are exact, so ties are ties
 
 
 @dataclass(frozen=True)
@@ -62,7 +49,8 @@ class Comparison:
         kind = f"{'exact ' if self.exact else ''}{'paired ' if self.paired else ''}permutation test"
         sentences = [
             f"{beats}{f' {self.where}' if self.where else ''}: {percent(ours.means[0])} against "
-            f"{percent(ours.means[1])} in the mean over {self._seeds()} ({', '.join(details)}; {kind}, p {_p(self.p)}).",
+            f"{percent(ours.means[1])} in the mean over {self._seeds()} "
+            f"({', '.join(details)}; {kind}, p {_p(self.p)}).",
             f"The medians differ by {_points(abs(ours.medians[0] - ours.medians[1]))}; "
             f"{first} wins {percent(ours.superiority)} of {'the pairs' if self.paired else 'all pairs of seeds'}.",
         ]
@@ -119,7 +107,7 @@ def compare(
     level: float = 0.05,
     seed: int = 0,
 ) -> Comparison:
-    """Compare {seed: score} of two settings; `paired` needs the same seeds in both, `seed` is that of the resampling."""
+    """Compare {seed: score} of two settings; `paired` needs the same seeds in both; `seed` is for the resampling."""
     if not a or not b:
         raise ValueError("a comparison needs at least one seed of each")
     if paired and a.keys() != b.keys():
@@ -130,7 +118,7 @@ def compare(
     # One order of the two decides the random draws, so that exchanging them mirrors the result and no more.
     if (gains > sorted(y - x for x, y in pairs)) if paired else (first > second):
         return compare(b, a, paired, (names[1], names[0]), where, level, seed).flipped()
-    p, exact, least_p = _signs_test(pairs, seed) if paired else _labels_test(first, second, seed)
+    p, exact, least_p = signs_test(pairs, seed) if paired else labels_test(first, second, seed)
     return Comparison(
         names=names,
         n=(len(a), len(b)),
@@ -146,46 +134,6 @@ def compare(
         where=where,
         level=level,
     )
-
-
-def _labels_test(a: Sequence[float], b: Sequence[float], seed: int) -> tuple[float, bool, float]:
-    """p under exchanges of seeds between the groups, whether it is exact, and the least p there could be."""
-    weights = len(b), len(a)
-
-    def statistic(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
-        return weights[0] * first.sum(axis=axis) - weights[1] * second.sum(axis=axis)
-
-    return _permuted([_whole(a), _whole(b)], statistic, "independent", comb(len(a) + len(b), len(a)), seed)
-
-
-def _signs_test(pairs: Sequence[tuple[float, float]], seed: int) -> tuple[float, bool, float]:
-    """The same under exchanges of the two scores within a pair."""
-    gains = np.sort(_whole([x for x, _ in pairs]) - _whole([y for _, y in pairs]))
-
-    def statistic(values: np.ndarray, axis: int) -> np.ndarray:
-        return values.sum(axis=axis)
-
-    return _permuted([gains], statistic, "samples", 2 ** len(pairs), seed)
-
-
-def _permuted(
-    samples: list[np.ndarray], statistic: Callable[..., np.ndarray], kind: Kind, all_of_them: int, seed: int
-) -> tuple[float, bool, float]:
-    if min(map(len, samples)) < 2:
-        return 1.0, True, 1.0  # a single seed tells nothing of what others would score
-    from scipy.stats import permutation_test
-
-    exact = all_of_them <= ARRANGEMENTS
-    count = all_of_them if exact else DRAWN
-    rng = generator(seed, "permutation")
-    result = permutation_test(
-        samples, statistic, permutation_type=kind, vectorized=True, n_resamples=count, batch=10_000, rng=rng
-    )
-    return float(result.pvalue), exact, min(1.0, 2 / (all_of_them if exact else DRAWN + 1))
-
-
-def _whole(scores: Sequence[float]) -> np.ndarray:
-    return np.round(np.asarray(scores, dtype=float) * UNIT)
 
 
 def _number(difference: float) -> str:
