@@ -23,14 +23,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from lengthlab.config import Config
 from lengthlab.errors import UserError, suggestion
 from lengthlab.files import append_line, read_lines, write_atomically, write_json, write_lines
-from lengthlab.recipes.load import load_config
+
+if TYPE_CHECKING:
+    from lengthlab.config import Config  # brings torch, which listing runs can do without
 
 State = Literal["running", "finished", "interrupted", "failed"]
 
@@ -47,7 +48,7 @@ class Run:
     path: Path
 
     @classmethod
-    def of(cls, config: Config) -> "Run":
+    def of(cls, config: "Config") -> "Run":
         """The folder that belongs to a config; it may not exist yet."""
         return cls(runs_folder() / config.id)
 
@@ -70,7 +71,9 @@ class Run:
         return self.path.name
 
     @property
-    def config(self) -> Config:
+    def config(self) -> "Config":
+        from lengthlab.recipes.load import load_config
+
         try:
             return load_config(str(self.path / "config.yaml"))
         except UserError as error:
@@ -133,7 +136,7 @@ class Run:
             file.flush()
             yield
 
-    def begin(self, config: Config, environment: dict[str, Any]) -> None:
+    def begin(self, config: "Config", environment: dict[str, Any]) -> None:
         """Start afresh, without what an earlier attempt left."""
         self.path.mkdir(parents=True, exist_ok=True)
         for left in self.path.iterdir():
