@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from math import sqrt
 from statistics import fmean, stdev, variance
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -24,6 +24,7 @@ from lengthlab.seeding import generator
 from lengthlab.statistics import bootstrap_interval, compare
 
 LEAST_SEEDS = 3
+LEAST_PLACES = 3  # of a trend
 LEVEL = 0.05
 RESAMPLES = 2_000
 
@@ -56,7 +57,6 @@ class Claim(Section):
     experiment: str
     measure: str
     only: tuple[Condition, ...] = ()
-    needs: ClassVar[int] = LEAST_SEEDS
 
     @field_validator("measure")
     @classmethod
@@ -75,7 +75,9 @@ class Claim(Section):
         """The statements that the claim is made of."""
 
     def judge(self, results: Results) -> Verdict:
-        return Verdict(self.id, self.sentence, self.experiment, self.rule, combined(parts := self.parts(results)), parts)
+        return Verdict(
+            self.id, self.sentence, self.experiment, self.rule, combined(parts := self.parts(results)), parts
+        )
 
     def values(self, results: Results, settings: Sequence[str]) -> dict[str, float]:
         """The measure of each run of these settings that tells it, by setting and seed."""
@@ -87,24 +89,25 @@ class Claim(Section):
                     found[f"{member.setting}, seed {member.seed}"] = value
         return found
 
-    def _restricted(self) -> str:
-        return f" (runs with {' and '.join(map(str, self.only))} only)" if self.only else ""
+    @property
+    def _about(self) -> str:
+        """The measure and the runs that it is taken of."""
+        runs = f", of runs with {' and '.join(map(str, self.only))}" if self.only else ""
+        return f"{self.measure} ({describe(self.measure)}{runs})"
 
 
 class Better(Claim):
     """The first of each pair has a higher mean than the second. Several settings in one place are taken together."""
 
-    kind: Literal["better"]
     pairs: tuple[tuple[str | tuple[str, ...], str | tuple[str, ...]], ...] = Field(min_length=1)
     threshold: float = 0.0
 
     @property
     def rule(self) -> str:
-        more = f"more than {self.threshold:g} " if self.threshold else ""
-        clear = " and p < 0.05" if self.threshold >= 0 else ""
+        clear = " with p < 0.05" if self.threshold >= 0 else ""
         return (
-            f"holds if {describe(self.measure).lower()} is {more}higher in the first of each pair: 95% interval of the "
-            f"difference above {self.threshold:g}{clear}; does not hold if it is below{self._restricted()}"
+            f"{self._about}: holds if in every pair the mean of the first less that of the second is above "
+            f"{self.threshold:g} (95% interval){clear}; does not hold if it is below"
         )
 
     def parts(self, results: Results) -> list[Part]:
@@ -130,7 +133,6 @@ class Better(Claim):
 class Level(Claim):
     """The mean over the seeds of each setting lies between two bounds."""
 
-    kind: Literal["level"]
     settings: tuple[str, ...] = ("*",)
     at_least: float | None = None
     at_most: float | None = None
@@ -138,13 +140,14 @@ class Level(Claim):
     @property
     def rule(self) -> str:
         return (
-            f"holds if the mean over seeds of {describe(self.measure).lower()} is {_bounds(self.at_least, self.at_most)} "
-            f"in every setting named: 95% interval within; does not hold if it is outside{self._restricted()}"
+            f"{self._about}: holds if the mean over seeds is {_bounds(self.at_least, self.at_most)} in every setting "
+            "named (95% interval); does not hold if it is outside"
         )
 
     def parts(self, results: Results) -> list[Part]:
-        chosen = _matching(results, self.experiment, self.settings)
-        return [self._setting(results, setting) for setting in chosen] or [Part.missing(", ".join(self.settings), (0,))]
+        found = _matching(results, self.experiment, self.settings)
+        absent = [name for name in self.settings if not any(fnmatchcase(setting, name) for setting in found)]
+        return [self._setting(results, setting) for setting in (*found, *absent)]
 
     def _setting(self, results: Results, setting: str) -> Part:
         values = list(self.values(results, [setting]).values())
@@ -157,15 +160,14 @@ class Level(Claim):
 class Spread(Claim):
     """The standard deviation over seeds, pooled over settings, is at least so large."""
 
-    kind: Literal["spread"]
     settings: tuple[str, ...] = ("*",)
     at_least: float
 
     @property
     def rule(self) -> str:
         return (
-            f"holds if the standard deviation over seeds of {describe(self.measure).lower()} is at least "
-            f"{self.at_least:g}: 95% interval above; does not hold if it is below{self._restricted()}"
+            f"{self._about}: holds if the standard deviation over seeds is at least {self.at_least:g} (95% interval); "
+            "does not hold if it is below"
         )
 
     def parts(self, results: Results) -> list[Part]:
@@ -182,7 +184,6 @@ class Spread(Claim):
 class Trend(Claim):
     """The rank correlation of the measure with a number of the settings, such as the training length."""
 
-    kind: Literal["trend"]
     by: Literal["trained_digits", "parameters"]
     settings: tuple[str, ...] = ("*",)
     at_least: float | None = None
@@ -191,9 +192,8 @@ class Trend(Claim):
     @property
     def rule(self) -> str:
         return (
-            f"holds if the rank correlation of {describe(self.measure).lower()} with {self.by.replace('_', ' ')} is "
-            f"{_bounds(self.at_least, self.at_most)}: 95% interval within; does not hold if it is "
-            f"outside{self._restricted()}"
+            f"{self._about}: holds if its rank correlation with {self.by.replace('_', ' ')} is "
+            f"{_bounds(self.at_least, self.at_most)} (95% interval); does not hold if it is outside"
         )
 
     def parts(self, results: Results) -> list[Part]:
@@ -204,11 +204,12 @@ class Trend(Claim):
         groups = {setting: group for setting, group in groups.items() if len(group) >= LEAST_SEEDS}
         name, seeds = f"rank correlation with {self.by.replace('_', ' ')}", tuple(map(len, groups.values()))
         places = [place[setting] for setting in groups]
-        if len(set(places)) < 2 or len({value for group in groups.values() for value in group}) < 2:
+        if len(set(places)) < LEAST_PLACES or len({value for group in groups.values() for value in group}) < 2:
             return [Part.missing(name, seeds or (0,))]
 
         def correlation(sample: Sequence[Sequence[float]]) -> float:
-            return _rank_correlation([x for x, g in zip(places, sample, strict=True) for _ in g], sum(map(list, sample), []))
+            x = [at for at, group in zip(places, sample, strict=True) for _ in group]
+            return _rank_correlation(x, [value for group in sample for value in group])
 
         low, high = _resampled(list(groups.values()), correlation)
         value = correlation(list(groups.values()))

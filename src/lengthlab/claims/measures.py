@@ -47,7 +47,7 @@ def loss(results: Results, run: str) -> float | None:
 
 
 def sharpness(results: Results, run: str) -> float | None:
-    """How suddenly next-token accuracy rises: near 1 for a jump, near 0 for a slow climb.
+    """How suddenly next-token accuracy rises, near 1 for a jump and near 0 for a slow climb.
 
     From the accuracy of the first 2-5% of the steps (tokens that need no sum are known by then) to that of the last
     tenth: the step at which a quarter of the rise is done, over the step at which three quarters are. None if there is
@@ -83,7 +83,7 @@ def setback(results: Results, run: str) -> float | None:
     for _, rows in sorted(steps.items()):
         near = [row["exact_match"] for row in rows if row["digits"] <= trained]
         far = [row["exact_match"] for row in rows if row["digits"] > trained]
-        learned = learned or bool(near and far) and min(near) >= LEARNED
+        learned = learned or (bool(near and far) and min(near) >= LEARNED)
         if learned:
             height, fall = max(height, fmean(far)), max(fall, height - fmean(far))
     return fall if learned else None
@@ -98,7 +98,7 @@ def carry_excess(results: Results, run: str) -> float | None:
 
 
 def single_digit(results: Results, run: str) -> float | None:
-    """Of the answers with wrong digits, the share with exactly one."""
+    """The share of answers with exactly one wrong digit among those with any."""
     return _error(results, run, "counts", "1")
 
 
@@ -113,7 +113,8 @@ MEASURES: dict[str, Measure] = {
 
 def describe(name: str) -> str:
     """What a measure is, in words."""
-    return (MEASURES[name].__doc__ or "").partition("\n")[0].rstrip(".:")
+    text = (MEASURES[name].__doc__ or "").partition("\n")[0].rstrip(".")
+    return text[:1].lower() + text[1:]
 
 
 def _trained(results: Results, run: str) -> int:
