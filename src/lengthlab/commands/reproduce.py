@@ -23,8 +23,12 @@ from lengthlab.sweep.trial import EngineName, Outcome, SweepOptions, Trial
 
 
 def reproduce(
-    *names: Annotated[str, Parameter(help="Experiments, or YAML files with experiments of your own; all for every one.")],
-    scale: Annotated[ScaleName, Parameter(help="smoke: seconds a run; mini: minutes on a core; paper: for GPUs.")] = "mini",
+    *names: Annotated[
+        str, Parameter(help="Experiments, or YAML files with experiments of your own; all for every one.")
+    ],
+    scale: Annotated[
+        ScaleName, Parameter(help="smoke: seconds a run; mini: minutes on a core; paper: for GPUs.")
+    ] = "mini",
     seeds: Annotated[str | None, Parameter(help="Such as 1-3; the experiment's own if not given.")] = None,
     engine: Annotated[EngineName, Parameter(help="Runs in processes here, or on a Ray cluster.")] = "local",
     workers: Annotated[int | None, Parameter(help="Runs at a time; as many as cores if not given.")] = None,
@@ -60,7 +64,9 @@ def reproduce(
         check(trial.config)
     outcomes = [] if collect_only else _sweep(unique(planned), options, console)
     report = _finish(chosen, scale, numbers, out or Path("results") / scale, console)
-    report |= {"failed": [{"run": one.trial.id, "label": one.trial.label, "error": one.error} for one in _failed(outcomes)]}
+    report |= {
+        "failed": [{"run": one.trial.id, "label": one.trial.label, "error": one.error} for one in _failed(outcomes)]
+    }
     if as_json:
         print(json.dumps(report, indent=2))
     if _failed(outcomes):
@@ -131,7 +137,9 @@ def _finish(
     figures, judged = {}, {}
     for experiment in chosen:
         members = results.members(experiment.name)
-        figures[experiment.name] = [str(file) for file in draw(experiment, results, folder / "figures")] if members else []
+        figures[experiment.name] = (
+            [str(file) for file in draw(experiment, results, folder / "figures")] if members else []
+        )
         judged |= {name: claim_named(name).judge(results) for name in experiment.claims}
     console.print()
     for name, files in figures.items():
