@@ -16,7 +16,7 @@ ORDER = [
     {"positions"},
     {"encodings", "optimizers"},
     {"config", "recipes"},
-    {"batches", "runs"},
+    {"batches", "runs", "results"},
     {"model", "checks"},
     {"evaluation"},
     {"training"},
