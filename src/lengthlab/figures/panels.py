@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
 
 from lengthlab.figures.data import Points, median_points
-from lengthlab.figures.style import QUIET, SHADE, WIDTH, save
+from lengthlab.figures.style import COLOURS, QUIET, SHADE, WIDTH, ink, save
 
 THIN: Any = {"linewidth": 0.8, "alpha": 0.5}
 BOLD: Any = {"linewidth": 2.2}
@@ -60,13 +60,14 @@ def wrapped(label: str, width: int = 20) -> str:
 
 
 def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
-    """The same labels once for all panels."""
-    figure = axes[0].figure
+    """Label the horizontal axis under the lowest panels, the vertical one once for all."""
     if len(axes) == 1:
         axes[0].set(xlabel=xlabel, ylabel=ylabel)
-    else:
-        figure.supxlabel(xlabel, fontsize=10)
-        figure.supylabel(ylabel, fontsize=10)
+        return
+    columns = len({place.get_position().x0 for place in axes})
+    for place in axes[-columns:]:
+        place.set_xlabel(xlabel)
+    axes[0].figure.supylabel(ylabel, fontsize=10, y=0.55)
 
 
 def percent_axis(axes: Axes) -> None:
@@ -115,21 +116,25 @@ def shade_training(axes: Axes, trained: int, longest: int | None = None) -> None
     if longest is None:
         return
     text = f"trained on 1-{trained} digits"
-    if trained > 0.35 * longest:  # room for the label along the axis
+    inches = axes.figure.get_figwidth() * 0.75 * trained / longest
+    if inches > 1.8:  # room for the label along the axis
         axes.annotate(text, (trained + 0.4, 0.04), ha="right", color=QUIET, fontsize=9)
     else:
         middle = (trained + 1) / 2
         axes.annotate(text, (middle, 0.5), ha="center", va="center", rotation=90, color=QUIET, fontsize=9)
 
 
-def seed_lines(axes: Axes, curves: Sequence[Points], colour: str, **bold: Any) -> None:
+def seed_lines(axes: Axes, curves: Sequence[Points], color: str, **bold: Any) -> None:
     """Every seed thin, their median bold."""
     for curve in curves:
-        line(axes, curve, colour, **THIN)
-    if len(curves) > 1:
-        line(axes, median_points(curves), colour, zorder=3, **(BOLD | bold))
-    elif curves:
-        line(axes, curves[0], colour, zorder=3, **(BOLD | bold))
+        line(axes, curve, color, **THIN)
+    line(axes, median_points(curves), color, zorder=3, **(BOLD | bold))
+
+
+def variant_style(which: int) -> dict[str, Any]:
+    """A colour and a dash for the first, second, ... variant: they differ in print without colour too."""
+    dashes = ("-", (0, (3, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+    return {"color": COLOURS[which % len(COLOURS)], "linestyle": dashes[which % len(dashes)]}
 
 
 def line(axes: Axes, curve: Points, colour: str, **options: Any) -> None:
@@ -167,13 +172,16 @@ def legend_below(figure: Figure, handles: Sequence[Line2D | Patch], columns: int
     )
 
 
-def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], x: float, room: float = 0.075) -> None:
+def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], x: float, room: float = 0.066) -> bool:
     """Labels (height, text, colour) right of the axes, moved apart where they would lie upon each other.
 
-    `room` is the height of a line of text as a share of the axes; heights are on a scale from 0 to 1.
+    `room` is the height of a line of text as a share of the axes; heights are on a scale from 0 to 1. False, and nothing
+    is drawn, if there is no room for all of them.
     """
     ordered = sorted(((height, wrapped(text), colour) for height, text, colour in ends), key=lambda end: end[0])
-    sizes = [room * (text.count("\n") + 1.3) for _, text, _ in ordered]
+    sizes = [room * (text.count("\n") + 1.4) for _, text, _ in ordered]
+    if sum(sizes) > 1.1:
+        return False
     for (height, text, colour), middle in zip(
         ordered, spread([height for height, _, _ in ordered], sizes), strict=True
     ):
@@ -183,11 +191,19 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], x: float, roo
             xytext=(1.06, middle),
             textcoords="axes fraction",
             va="center",
-            color=colour,
+            color=ink(colour),
             fontsize=9,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.7,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
         )
+    return True
 
 
 def spread(middles: Sequence[float], sizes: Sequence[float]) -> list[float]:

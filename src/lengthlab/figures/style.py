@@ -64,6 +64,15 @@ def looks(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {label: (COLOURS[taken[label]], MARKERS[taken[label]]) for label in labels}
 
 
+def ink(colour: str) -> str:
+    """A darker shade of a colour, for text on white.
+
+    >>> ink("#E69F00")
+    '#8a5f00'
+    """
+    return "#" + "".join(f"{int(int(colour[place : place + 2], 16) * 0.6):02x}" for place in (1, 3, 5))
+
+
 def save(figure: Figure, path: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Save as path.png, path.svg and path.pdf; the same data gives the same bytes. Returns the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
