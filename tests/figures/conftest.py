@@ -40,8 +40,29 @@ def make_seed(label: str, seed: int, reach: float, trained: int) -> Seed:
                 {"step": step, "digits": digits, "exact_match": score(digits, learned) * draw.uniform(0.8, 1)}
                 for digits in (trained, int(1.5 * trained), 2 * trained)
             ]
+    errors = make_errors(draw, int(1.5 * trained))
     facts = {"final_loss": training[-1]["loss"]}
-    return Seed(seed, exact_match, training, evolution, (), facts)
+    return Seed(seed, exact_match, training, evolution, errors, facts)
+
+
+def make_errors(draw: random.Random, digits: int) -> list[dict[str, Any]]:
+    """Rows of the error analysis, shares that add up where they should."""
+    ratio = draw.uniform(0.1, 0.4)
+    measures: dict[str, dict[str, float]] = {
+        "carry": {"wrong digits": draw.uniform(0.4, 0.6), "all digits at the same places": 0.48},
+        "counts": {str(wrong): (1 - ratio) * ratio ** (wrong - 1) for wrong in range(1, 10)},
+        "marks": {"ends too early": draw.random() / 2, "does not end": 0.1, "wrong hint": 0.2, "wrong digit": 0.9},
+        "shifts base": dict.fromkeys(("-3", "-2", "-1", "0", "+1", "+2", "+3"), 0.11),
+    }
+    measures["shifts"] = {key: draw.uniform(0.05, 0.3) for key in measures["shifts base"]}
+    fifths = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
+    measures["fifths"] = {fifth: draw.uniform(0.1, 0.3) for fifth in fifths}
+    measures["fifths base"] = dict.fromkeys(fifths, 0.2)
+    return [
+        {"digits": digits, "examples": 100, "wrong": 40, "measure": measure, "key": key, "value": value}
+        for measure, shares in measures.items()
+        for key, value in shares.items()
+    ]
 
 
 @pytest.fixture
@@ -61,6 +82,3 @@ def with_and_without() -> list[Setting]:
         for label, reach in ENCODINGS.items()
         for variant, factor in (("with index hints", 1.0), ("without", 0.5))
     ]
-
-
-Drawer = Callable[..., Any]

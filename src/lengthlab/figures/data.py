@@ -23,7 +23,7 @@ class Seed:
 
 @dataclass(frozen=True)
 class Setting:
-    """Runs that differ in their seed only. `panel` and `variant` are the two parts of a label such as FIRE, no hints."""
+    """Runs that differ in their seed only. `panel` and `variant` are the parts of a label such as FIRE, no hints."""
 
     label: str
     trained: int  # the longest length of training
@@ -76,6 +76,21 @@ def tested_lengths(settings: Sequence[Setting]) -> list[int]:
     return sorted({row["digits"] for setting in settings for seed in setting.seeds for row in seed.exact_match})
 
 
+def curves_of(setting: Setting) -> list[Points]:
+    """Exact match by length of every seed that was tested."""
+    return [curve for seed in setting.seeds if (curve := by_length(seed))]
+
+
 def count(seeds: int) -> str:
     """How many seeds, in words for a label."""
     return f"n = {seeds} seed" + ("" if seeds == 1 else "s")
+
+
+def counts(numbers: Sequence[int]) -> str:
+    """How many seeds several settings have.
+
+    >>> counts([5, 5]), counts([3, 5])
+    ('n = 5 seeds', 'n = 3 to 5 seeds')
+    """
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return count(low) if low == high else f"n = {low} to {high} seeds"

@@ -6,7 +6,18 @@ from pathlib import Path
 
 from matplotlib import pyplot as plt
 
-from lengthlab.figures.data import Row, Setting, best_seed, by_length, count, median_points, points, tested_lengths
+from lengthlab.figures.data import (
+    Row,
+    Setting,
+    best_seed,
+    by_length,
+    count,
+    counts,
+    curves_of,
+    median_points,
+    points,
+    tested_lengths,
+)
 from lengthlab.figures.panels import (
     BOLD,
     DASHED,
@@ -74,7 +85,7 @@ def exact_match_over_seeds(settings: Sequence[Setting], path: Path, title: str =
         colours = looks([setting.panel or setting.label for setting in settings])
         for place, setting in zip(axes, settings, strict=True):
             colour, _ = colours[setting.panel or setting.label]
-            curves = [curve for seed in setting.seeds if (curve := by_length(seed))]
+            curves = curves_of(setting)
             shade_training(place, setting.trained, max(lengths) if len(settings) == 1 else None)
             seed_lines(place, curves, colour)
             if (best := best_seed(setting)) and len(curves) > 1:
@@ -102,7 +113,7 @@ def best_of_seeds(settings: Sequence[Setting], path: Path, title: str = "") -> l
         ends, named = [], []
         for setting in drawn:
             colour, marker = looked[setting.label]
-            curves = [curve for seed in setting.seeds if (curve := by_length(seed))]
+            curves = curves_of(setting)
             best = best_seed(setting)
             assert best is not None
             line(axes, median_points(curves), colour, linewidth=1.0, linestyle=(0, (1, 1.2)))
@@ -114,7 +125,7 @@ def best_of_seeds(settings: Sequence[Setting], path: Path, title: str = "") -> l
         length_axis(axes, max(lengths))
         percent_axis(axes)
         axes.set(xlabel=DIGITS, ylabel=EXACT_MATCH)
-        seeds = _counts([len(setting.seeds) for setting in drawn])
+        seeds = counts([len(setting.seeds) for setting in drawn])
         entries = [
             (f"best seed ({seeds})", {"linewidth": 1.5, "marker": "o"}),
             ("median over seeds", {"linewidth": 1.0, "linestyle": (0, (1, 1.2))}),
@@ -133,16 +144,19 @@ def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> l
             return nothing_to_draw(path, title)
         grouped = list(dict.fromkeys(setting.panel for setting in settings))
         variants = list(dict.fromkeys(setting.variant for setting in settings))
+        longest_trained = max(setting.trained for setting in settings)
         figure, axes = panels(len(grouped))
         for place, panel in zip(axes, grouped, strict=True):
             numbers = []
             for setting in (setting for setting in settings if setting.panel == panel):
                 which = variants.index(setting.variant)
-                curves = [curve for seed in setting.seeds if (curve := by_length(seed))]
+                curves = curves_of(setting)
                 seed_lines(place, curves, **variant_style(which))
                 shade_training(place, setting.trained)
+                if setting.trained < longest_trained:  # its own range ends within the shade
+                    place.axvline(setting.trained + 0.5, linewidth=1, alpha=0.7, **variant_style(which))
                 numbers.append(len(curves))
-            place.set_title(f"{panel} ({_counts(numbers)})" if panel else f"({_counts(numbers)})", fontsize=10, pad=6)
+            place.set_title(f"{panel} ({counts(numbers)})" if panel else f"({counts(numbers)})", fontsize=10, pad=6)
             length_axis(place, max(lengths))
             percent_axis(place)
             if not any(numbers):
@@ -151,10 +165,3 @@ def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> l
         entries = [(f"{variant}, median", BOLD | variant_style(which)) for which, variant in enumerate(variants)]
         legend_below(figure, key(*entries, ("one seed", THIN)), columns=2 if len(variants) > 1 else 3)
         return finish(figure, path, title)
-
-
-def _counts(numbers: Sequence[int]) -> str:
-    """The number of seeds; of each variant where they differ."""
-    if len(set(numbers)) <= 1:
-        return count(numbers[0] if numbers else 0)
-    return "n = " + " and ".join(map(str, numbers)) + " seeds"

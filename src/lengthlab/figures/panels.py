@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +174,8 @@ def legend_below(figure: Figure, handles: Sequence[Line2D | Patch], columns: int
 def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], x: float, room: float = 0.066) -> bool:
     """Labels (height, text, colour) right of the axes, moved apart where they would lie upon each other.
 
-    `room` is the height of a line of text as a share of the axes; heights are on a scale from 0 to 1. False, and nothing
-    is drawn, if there is no room for all of them.
+    `room` is the height of a line of text as a share of the axes; heights are on a scale from 0 to 1. If there is no
+    room for all of them, nothing is drawn and the answer is False.
     """
     ordered = sorted(((height, wrapped(text), colour) for height, text, colour in ends), key=lambda end: end[0])
     sizes = [room * (text.count("\n") + 1.4) for _, text, _ in ordered]
@@ -206,25 +205,20 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], x: float, roo
     return True
 
 
-def spread(middles: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Ascending middles moved as little as a few passes allow, so that boxes of these sizes do not overlap.
+def spread(middles: Sequence[float], sizes: Sequence[float], bottom: float = -0.1, top: float = 1.1) -> list[float]:
+    """Ascending middles moved up, and from the top down again, so that boxes of these sizes do not overlap.
 
     >>> spread([0.0, 0.0, 0.9], [0.2, 0.2, 0.2])
-    [-0.1, 0.1, 0.9]
+    [0.0, 0.2, 0.9]
     """
-    places = list(middles)
-    for _ in range(200):
-        moved = False
-        for lower, upper in pairwise(range(len(places))):
-            overlap = (sizes[lower] + sizes[upper]) / 2 - (places[upper] - places[lower])
-            if overlap > 1e-9:
-                places[lower] -= overlap / 2
-                places[upper] += overlap / 2
-                moved = True
-        if not moved:
-            break
-    if places and (low := places[0] - sizes[0] / 2) < -0.12:  # not into the label of the axis
-        places = [place - low - 0.12 for place in places]
+    places, edge = [], bottom
+    for middle, size in zip(middles, sizes, strict=True):
+        places.append(max(middle, edge + size / 2))
+        edge = places[-1] + size / 2
+    edge = top
+    for index in reversed(range(len(places))):
+        places[index] = min(places[index], edge - sizes[index] / 2)
+        edge = places[index] - sizes[index] / 2
     return [round(place, 6) for place in places]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lengthlab.figures.data import Points, Setting, count, points
+from lengthlab.figures.data import Points, Setting, count, counts, points
 from lengthlab.figures.panels import (
     BOLD,
     THIN,
@@ -84,8 +84,8 @@ def loss_curves(settings: Sequence[Setting], path: Path, title: str = "") -> lis
                     if column == "loss":
                         curves = [[(x, max(y, FLOOR)) for x, y in curve] for curve in curves]
                     seed_lines(place, [curve for curve in curves if curve], clip_on=True, **look)
-            seeds_shown = count(numbers[0]) if len(set(numbers)) == 1 else f"n = {min(numbers)} to {max(numbers)} seeds"
-            losses.set_title(f"{panel}: loss ({seeds_shown})" if panel else f"loss ({seeds_shown})", fontsize=10, pad=6)
+            heading = f"{panel}: loss" if panel else "loss"
+            losses.set_title(f"{heading} ({counts(numbers)})", fontsize=10, pad=6)
             accuracies.set_title("next-token accuracy", fontsize=10, pad=6)
             if any(numbers):
                 losses.set_xscale("log")

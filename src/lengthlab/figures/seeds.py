@@ -7,7 +7,17 @@ from statistics import median, pvariance
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lengthlab.figures.data import Seed, Setting, best_seed, by_length, count, score_at, tested_lengths
+from lengthlab.figures.data import (
+    Seed,
+    Setting,
+    best_seed,
+    by_length,
+    count,
+    counts,
+    curves_of,
+    score_at,
+    tested_lengths,
+)
 from lengthlab.figures.panels import (
     empty_panel,
     finish,
@@ -187,8 +197,7 @@ def factor_by_training_length(
             for line, look in ((medians, {"linewidth": 2.2}), (bests, {"linewidth": 1.5, "linestyle": (0, (4, 1.5))})):
                 place.plot([x for x, _ in line], [y for _, y in line], color=colour, clip_on=False, **look)
             place.axhline(1, color="#444444", linewidth=0.8, linestyle=":")
-            numbers = {len([seed for seed in s.seeds if by_length(seed)]) for s in settings if s.panel == group}
-            seeds = count(max(numbers)) if len(numbers) == 1 else f"n = {min(numbers)} to {max(numbers)} seeds"
+            seeds = counts([len(curves_of(setting)) for setting in settings if setting.panel == group])
             place.set_title(f"{group} ({seeds})" if group else f"({seeds})", fontsize=10, pad=6)
             place.set_xticks(range(len(trained)), [f"1-{limit}" for limit in trained])
             place.set_xlim(-0.5, len(trained) - 0.5)
