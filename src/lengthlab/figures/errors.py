@@ -25,9 +25,14 @@ from lengthlab.figures.style import QUIET, looks, style
 
 FIFTHS = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
 SHIFTS = ("-3", "-2", "-1", "0", "+1", "+2", "+3")
-MARKS = ("ends too early", "does not end", "wrong hint", "wrong digit")
+MARKS = {
+    "ends too early": "ends early",
+    "does not end": "no end",
+    "wrong hint": "wrong hint",
+    "wrong digit": "wrong digit",
+}
 SAME_PLACES = "all digits at the same places"
-MOST = 8  # wrong digits shown
+MOST, RAREST = 8, 1e-3  # wrong digits shown, and the smallest share
 BASE: Any = {"color": QUIET, "linewidth": 1.2, "linestyle": (0, (2, 1.5))}
 
 Shares = dict[str, float]
@@ -86,11 +91,8 @@ def _points(axes: Axes, x: float, values: Sequence[float], look: dict[str, Any],
 
 def _carry(axes: Axes, place: int, seeds: Sequence[Shares], look: dict[str, Any]) -> None:
     _points(axes, place, [seed["wrong digits"] for seed in seeds if "wrong digits" in seed], look, 0.4)
-    at_same_places = [
-        seed["all digits at the same places"] for seed in seeds if "all digits at the same places" in seed
-    ]
-    if at_same_places:
-        axes.plot([place - 0.35, place + 0.35], [median(at_same_places)] * 2, **BASE)
+    if base := [seed[SAME_PLACES] for seed in seeds if SAME_PLACES in seed]:
+        axes.plot([place - 0.35, place + 0.35], [median(base)] * 2, **BASE)
 
 
 def _profile(axes: Axes, names: Sequence[str], seeds: Sequence[Shares], look: dict[str, Any]) -> None:
@@ -115,18 +117,14 @@ def _counts(axes: Axes, seeds: Sequence[Shares], look: dict[str, Any]) -> None:
     """Shares of wrong answers by number of wrong digits, with the exponential law of the same mean."""
     seeds = [seed for seed in seeds if seed]
     for wrong in range(1, MOST + 1):
-        values = [share for seed in seeds if (share := seed.get(str(wrong), 0.0)) > 0]
-        _points(axes, wrong, values, look)
+        shares = [seed.get(str(wrong), 0.0) for seed in seeds]
+        if shares and median(shares) >= RAREST:
+            _points(axes, wrong, [share for share in shares if share >= RAREST], look)
     if seeds:
         ratio = median(exponential_ratio(seed) for seed in seeds)
-        fit = [(wrong, (1 - ratio) * ratio ** (wrong - 1)) for wrong in range(1, MOST + 1)]
-        axes.plot(
-            [x for x, y in fit if y > 1e-4],
-            [y for _, y in fit if y > 1e-4],
-            color=look["color"],
-            linewidth=1,
-            alpha=0.8,
-        )
+        fit = {wrong: (1 - ratio) * ratio ** (wrong - 1) for wrong in range(1, MOST + 1)}
+        shown = [wrong for wrong in fit if fit[wrong] >= RAREST]
+        axes.plot(shown, [fit[wrong] for wrong in shown], color=look["color"], linewidth=1, alpha=0.8)
 
 
 def exponential_ratio(shares: Shares) -> float:
@@ -153,11 +151,11 @@ def _label(axes: Sequence[Axes]) -> None:
     """Titles, ticks and scales of the five panels."""
     carry, fifths, counts, shifts, marks = axes[:5]
     titles = (
-        "wrong digits with a carry in",
-        "wrong digits by part of answer",
-        "wrong digits per wrong answer",
-        "digit that another place gives",
-        "what is wrong in the answer",
+        "a carry comes in",
+        "part of the answer",
+        "wrong digits in an answer",
+        "digit of another place",
+        "what is wrong",
     )
     for place, text in zip(axes, titles, strict=False):
         place.set_title(text, fontsize=10, pad=6)
@@ -173,16 +171,20 @@ def _label(axes: Sequence[Axes]) -> None:
     if counts.lines:
         counts.set_yscale("log")
         log_axis(counts.yaxis, 4)
-        counts.set_ylim(5e-4, 1.3)
+        counts.set_ylim(RAREST * 0.7, 1.3)
         counts.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.6g}%")
+    for place in (carry, fifths, shifts):
+        place.set_ylabel("share of wrong digits", fontsize=9)
+    counts.set_ylabel("share of wrong answers", fontsize=9)
     counts.set_xlabel("number of wrong digits", fontsize=9)
     shifts.set_xticks(range(len(SHIFTS)), SHIFTS)
-    shifts.set_xlabel("places away from the right one", fontsize=9)
-    marks.set_yticks(range(len(MARKS)), MARKS, fontsize=9)
+    shifts.set_xlabel("places too low or too high", fontsize=9)
+    marks.set_yticks(range(len(MARKS)), list(MARKS.values()))
     marks.set_ylim(len(MARKS) - 0.5, -0.5)
     marks.set_xlim(0, 1)
     marks.set_xticks([0, 0.5, 1])
     marks.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    marks.set_xlabel("share of wrong answers", fontsize=9)
     marks.grid(axis="x", visible=True)
     marks.grid(axis="y", visible=False)
 
@@ -198,7 +200,11 @@ def _key(axes: Axes, settings: Sequence[Setting], looked: dict[str, tuple[str, s
         look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 6.5}
         shown.append((f"{setting.label} ({count(len(seeds))},\n{wrong:,} wrong answers)", look))
     handles = key(
-        *shown, ("one seed", {"marker": "o", "linestyle": "none", "markersize": 3}), ("to compare with", BASE), shade=""
+        *shown,
+        ("one seed (large: median)", {"marker": "o", "linestyle": "none", "markersize": 3}),
+        ("expected by chance", BASE),
+        ("exponential fit", {"linewidth": 1}),
+        shade="",
     )
     axes.legend(
         handles=handles, loc="center left", fontsize=8.5, title=f"sums of {length} digits", title_fontsize=9,

@@ -162,6 +162,15 @@ def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> l
             if not any(numbers):
                 empty_panel(place)
         outer(axes, DIGITS, EXACT_MATCH)
-        entries = [(f"{variant}, median", BOLD | variant_style(which)) for which, variant in enumerate(variants)]
+        entries = [
+            (f"{variant}{_shorter(settings, variant)}, median", BOLD | variant_style(which))
+            for which, variant in enumerate(variants)
+        ]
         legend_below(figure, key(*entries, ("one seed", THIN)), columns=2 if len(variants) > 1 else 3)
         return finish(figure, path, title)
+
+
+def _shorter(settings: Sequence[Setting], variant: str) -> str:
+    """Says so if a variant was trained on shorter sums than the others; a line marks its range."""
+    own = max(setting.trained for setting in settings if setting.variant == variant)
+    return "" if own == max(setting.trained for setting in settings) else f" (1-{own})"

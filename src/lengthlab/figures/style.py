@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ SHADE = "#EFEFEF"
 QUIET = "#666666"  # notes and thin helper lines
 WIDTH = 5.4  # inches; shrunk to a column of 3.3 inches, the text is still 6 points high
 FORMATS = ("png", "svg", "pdf")
+_formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -51,6 +53,16 @@ def style() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def only(*formats: str) -> Iterator[None]:
+    """Save figures in these formats only: a page needs one of the three, and each takes its time."""
+    token = _formats.set(formats)
+    try:
+        yield
+    finally:
+        _formats.reset(token)
+
+
 def looks(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     """A colour and a marker for each label.
 
@@ -73,13 +85,13 @@ def ink(colour: str) -> str:
     return "#" + "".join(f"{int(int(colour[place : place + 2], 16) * 0.6):02x}" for place in (1, 3, 5))
 
 
-def save(figure: Figure, path: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+def save(figure: Figure, path: Path) -> list[Path]:
     """Save as path.png, path.svg and path.pdf; the same data gives the same bytes. Returns the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     files = []
     name = path.stem if path.suffix in (".png", ".svg", ".pdf") else path.name
-    for suffix in formats:
+    for suffix in _formats.get():
         files.append(path.with_name(f"{name}.{suffix}"))
         figure.savefig(files[-1], bbox_inches="tight", metadata=undated.get(suffix))
     plt.close(figure)
