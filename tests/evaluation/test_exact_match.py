@@ -9,7 +9,7 @@ from lengthlab.batches import Pipeline
 from lengthlab.config import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.evaluation.decode import decode
-from lengthlab.evaluation.exact_match import evaluate, is_correct, wilson
+from lengthlab.evaluation.exact_match import evaluate, is_correct
 from lengthlab.formats.vocabulary import END, PAD
 from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
@@ -82,18 +82,6 @@ def test_cached_decoding_equals_the_textbook_loop(encoding: str, positions: str,
                 model, batch.tokens[row : row + 1, : batch.answer], list(batch.positions), batch.targets.shape[1]
             )
             assert [t for t in answers[row].tolist() if t != PAD] == [t for t in greedy if t != PAD]
-
-
-def test_wilson_intervals_of_known_value() -> None:
-    """Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29."""
-    for correct, examples, low, high in [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ]:
-        assert wilson(correct, examples) == pytest.approx((low, high), abs=5e-5)
-    assert wilson(20, 20)[1] == 1.0
 
 
 def test_the_first_test_problems_do_not_depend_on_how_many_follow(smoke: Callable[..., Config]) -> None:

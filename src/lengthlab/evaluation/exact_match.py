@@ -7,7 +7,6 @@ logits that are exactly equal are resolved alike in both: the lower token wins.)
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor
 from lengthlab.batches import Batch, Pipeline
 from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.transformer import Transformer
+from lengthlab.statistics import wilson
 
 LOGITS_AT_ONCE = 2**26  # attention logits of one layer in memory at a time; long sums go in smaller batches
 
@@ -32,17 +32,6 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
-
-
-def wilson(correct: int, examples: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson interval of a share (Wilson 1927), 95% by default."""
-    share = correct / examples
-    centre = share + z * z / (2 * examples)
-    spread = z * sqrt(share * (1 - share) / examples + z * z / (4 * examples * examples))
-    scale = 1 + z * z / examples
-    low = 0.0 if correct == 0 else (centre - spread) / scale
-    high = 1.0 if correct == examples else (centre + spread) / scale
-    return low, high
 
 
 @torch.no_grad()

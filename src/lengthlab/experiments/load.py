@@ -44,9 +44,9 @@ SeedList = Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_s
 class AtScale(Section):
     """What one scale has in place of the experiment's own: whole factors (null for none), seeds, further overrides."""
 
-    factors: dict[str, Factor | None] = {}
+    factors: dict[str, Factor | None] = Field(default={})
     seeds: SeedList | None = Field(default=None, min_length=1)
-    overrides: Settings = {}
+    overrides: Settings = Field(default={})
 
 
 class Experiment(Section):
@@ -61,7 +61,7 @@ class Experiment(Section):
     factors: dict[str, Factor] = Field(min_length=1)
     seeds: SeedList | None = Field(default=None, min_length=1, description="those of the scale if not given")
     seed: Literal["weights", "data"] = Field(default="weights", description="what a seed decides")
-    overrides: Settings = {}
+    overrides: Settings = Field(default={})
     smoke: AtScale = AtScale()
     mini: AtScale = AtScale()
     paper: AtScale = AtScale()
