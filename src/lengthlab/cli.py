@@ -259,7 +259,7 @@ def add(run: str, a: str, b: str, /, *, as_json: Json = False) -> None:
 @app.command
 def figure(
     *runs: Annotated[str, Parameter(help="Folders or ids of runs.")],
-    out: Annotated[Path, Parameter(help="Where to draw; .png and .svg are added.")] = Path("exact-match"),
+    out: Annotated[Path, Parameter(help="Where to draw; .png, .svg and .pdf are added.")] = Path("exact-match"),
     title: Annotated[str, Parameter(help="Title of the figure.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -294,6 +294,8 @@ def quickstart(
 
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
 app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
+REPORT_HELP = "One self-contained HTML page from the result tables: claims, figures, all seeds, configs."
+app.command("lengthlab.commands.report:report", name="report", help=REPORT_HELP)
 
 
 def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:

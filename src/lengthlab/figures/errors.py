@@ -1,6 +1,7 @@
 """What is wrong in wrong answers: carries, places, number of wrong digits, misalignment, ends.
 
-Rows of the error analysis, one number each; a measure `X base` has what X should be compared with:
+Rows of the error analysis, one number each, for one length or (0 digits) for all beyond training; a measure `X base`
+has what X should be compared with:
 
     measure   key                                                          value: share of
     carry     wrong digits, all digits at the same places                  digits into which a carry comes
@@ -44,7 +45,8 @@ def error_panels(settings: Sequence[Setting], path: Path, title: str = "", lengt
         tested = Counter(digits for setting in settings for seed in setting.seeds for digits in _lengths(seed))
         if not tested:
             return nothing_to_draw(path, title, "no wrong answers analysed yet")
-        length = length or max(tested, key=lambda digits: (tested[digits], digits))
+        if length is None:
+            length = 0 if 0 in tested else max(tested, key=lambda digits: (tested[digits], digits))
         figure, axes = panels(6, height=1.95, sharex=False, sharey=False)
         drawn = [setting for setting in settings if any(length in _lengths(seed) for seed in setting.seeds)]
         looked = looks([setting.label for setting in drawn])
@@ -206,7 +208,6 @@ def _key(axes: Axes, settings: Sequence[Setting], looked: dict[str, tuple[str, s
         ("exponential fit", {"linewidth": 1}),
         shade="",
     )
-    axes.legend(
-        handles=handles, loc="center left", fontsize=8.5, title=f"sums of {length} digits", title_fontsize=9,
-        alignment="left", bbox_to_anchor=(-0.05, 0.5),
-    )  # fmt: skip
+    title = f"sums of {length} digits" if length else "all sums beyond training"
+    place = {"loc": "center left", "bbox_to_anchor": (-0.05, 0.5), "alignment": "left"}
+    axes.legend(handles=handles, fontsize=8.5, title=title, title_fontsize=9, **place)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lengthlab.errors import UserError, suggestion
+from lengthlab.experiments.load import Experiment
 from lengthlab.figures.data import Seed, Setting
 from lengthlab.figures.errors import error_panels
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
@@ -29,15 +30,16 @@ FIRST_PART = {"settings_grid", "loss_curves"}  # a panel for what stands before 
 ALL_BUT_LAST = {"factor_by_training_length"}  # ... or before the last one
 
 
-def draw(name: str, figure: str, results: Results, folder: Path, title: str = "") -> list[Path]:
+def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
     """Draw the figure of one experiment as folder/NAME.png, .svg and .pdf."""
-    return figure_named(figure)(settings_of(name, figure, results), folder / name, title)
+    return draw_named(experiment.name, experiment.figure, results, folder)
 
 
-def figure_named(figure: str) -> Figure:
+def draw_named(name: str, figure: str, results: Results, folder: Path) -> list[Path]:
+    """The same by the names of an experiment and of a figure."""
     if figure not in FIGURES:
         raise UserError(f"no figure {figure!r}; {suggestion(figure, FIGURES)}")
-    return FIGURES[figure]
+    return FIGURES[figure](settings_of(name, figure, results), folder / name, "")
 
 
 def settings_of(name: str, figure: str, results: Results) -> list[Setting]:

@@ -1,5 +1,6 @@
 """What differs between the settings of an experiment, and what they share."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,3 +55,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(list, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, True))
+
+
+def as_text(overrides: Mapping[str, Any]) -> list[str]:
+    """Settings as the command line takes them."""
+    return [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
