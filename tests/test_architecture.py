@@ -24,6 +24,7 @@ ORDER = [
     {"experiments", "claims"},
     {"figures", "display", "catalogue"},
     {"sweep", "bench"},
+    {"report"},
     {"commands"},
     {"cli"},
     {"__main__"},

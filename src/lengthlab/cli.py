@@ -264,7 +264,7 @@ def add(run: str, a: str, b: str, /, *, as_json: Json = False) -> None:
 @app.command
 def figure(
     *runs: Annotated[str, Parameter(help="Folders or ids of runs.")],
-    out: Annotated[Path, Parameter(help="Where to draw; .png and .svg are added.")] = Path("exact-match"),
+    out: Annotated[Path, Parameter(help="Where to draw; .png, .svg and .pdf are added.")] = Path("exact-match"),
     title: Annotated[str, Parameter(help="Title of the figure.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -303,6 +303,8 @@ REPRODUCE_HELP = "Train an experiment's runs, make result tables, draw its figur
 app.command("lengthlab.commands.reproduce:reproduce", name="reproduce", help=REPRODUCE_HELP)
 CLAIMS_HELP = "The paper's claims, each with a verdict computed from the result tables."
 app.command("lengthlab.commands.claims:claims", name="claims", help=CLAIMS_HELP)
+REPORT_HELP = "One self-contained HTML page from the result tables: claims, figures, all seeds, configs."
+app.command("lengthlab.commands.report:report", name="report", help=REPORT_HELP)
 
 
 def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
-from rich.table import Table
 
 from lengthlab.claims.load import claim_named
 from lengthlab.commands.claims import Json, print_verdicts
@@ -56,7 +55,7 @@ def reproduce(
         if as_json:
             print(json.dumps(runs, indent=2))
         else:
-            print_plan(console, runs, scale)
+            print_plan(runs, scale)
         return
     from lengthlab.checks import check
 
@@ -102,18 +101,15 @@ def describe(planned: dict[str, list[Planned]], scale: ScaleName) -> list[dict[s
     ]
 
 
-def print_plan(console: Console, runs: Sequence[dict[str, Any]], scale: ScaleName) -> None:
-    """What would be done."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("run", "setting and seed", "state", "time", "experiments"):
-        table.add_column(column, no_wrap=column == "run", justify="right" if column == "time" else "left")
+def print_plan(runs: Sequence[dict[str, Any]], scale: ScaleName) -> None:
+    """What would be done, a line for each run."""
+    width = max(len(run["label"]) for run in runs)
     for run in runs:
-        table.add_row(run["run"], run["label"], run["state"], duration(run["seconds"]), ", ".join(run["experiments"]))
-    console.print(table)
+        time = duration(run["seconds"])
+        print(f"{run['run']}  {run['label']:<{width}}  {run['state']:<11}  {time:>8}  {', '.join(run['experiments'])}")
     left = [run for run in runs if run["state"] != "finished"]
     cost = duration(sum(run["seconds"] for run in left))
-    text = f"{len(runs)} runs, {len(left)} to do: about {cost} of {SCALES[scale].device} time. Nothing was started."
-    console.print("\n" + text, highlight=False, soft_wrap=True)
+    print(f"{len(runs)} runs, {len(left)} to do: about {cost} of {SCALES[scale].device} time. Nothing was started.")
 
 
 def _sweep(todo: list[Trial], options: SweepOptions, console: Console) -> list[Outcome]:
@@ -130,8 +126,8 @@ def _finish(
     chosen: Sequence[Experiment], scale: ScaleName, seeds: Sequence[int] | None, folder: Path, console: Console
 ) -> dict[str, Any]:
     """Tables, figures and verdicts of what is finished."""
-    from lengthlab.commands.draw import draw
     from lengthlab.experiments.collect import collect
+    from lengthlab.report.draw import draw
 
     results = collect(chosen, scale, folder, seeds)
     figures, judged = {}, {}
