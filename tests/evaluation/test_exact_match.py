@@ -8,21 +8,10 @@ import torch
 from lengthlab.batches import Batch, Pipeline, joined
 from lengthlab.config import Config
 from lengthlab.evaluation.answers import Answers
-from lengthlab.evaluation.exact_match import _examples, evaluate, exact_match, summary, wilson
+from lengthlab.evaluation.exact_match import _examples, evaluate, exact_match, summary
 from lengthlab.evaluation.examples import Example
 from lengthlab.model.build import build_model
-
-
-def test_wilson_intervals_of_known_value() -> None:
-    """Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29."""
-    for correct, examples, low, high in [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ]:
-        assert wilson(correct, examples) == pytest.approx((low, high), abs=5e-5)
-    assert wilson(20, 20)[1] == 1.0
+from lengthlab.statistics import wilson
 
 
 def test_the_first_test_problems_do_not_depend_on_how_many_follow(smoke: Callable[..., Config]) -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lengthlab.evaluation.exact_match import wilson
 from lengthlab.figures.exact_match import Curve, exact_match_by_length
+from lengthlab.statistics import wilson
 
 
 def rows(*scores: int) -> list[dict[str, float]]:

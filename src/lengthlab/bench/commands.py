@@ -49,7 +49,7 @@ def bench_train(
     batch: Annotated[int, Parameter(help="Examples in a step.")] = 128,
     repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
     threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
-    out: Annotated[Path | None, Parameter(help="Draw it too; .png and .svg are added.")] = None,
+    out: Annotated[Path | None, Parameter(help="Draw it too; .png, .svg and .pdf are added.")] = None,
     as_json: Json = False,
 ) -> None:
     """Tokens trained per second, against rivals of the same size. Needs the dev extra: pip install -e '.[dev]'."""

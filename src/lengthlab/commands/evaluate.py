@@ -82,7 +82,9 @@ def rows_table(results: Mapping[str, Sequence[dict[str, Any]]], trained: int) ->
 
 def scores_table(label: str, rows: Sequence[dict[str, Any]], trained: int) -> Table:
     """All scores of one run, a row for each length."""
-    title = f"{label}: shares of right answers, digits, next tokens and lengths (n = {rows[0]['examples']} problems each)"
+    title = (
+        f"{label}: shares of right answers, digits, next tokens and lengths (n = {rows[0]['examples']} problems each)"
+    )
     table = Table(title=title, title_justify="left")
     for name in ("digits", "exact match  [95% interval]", "digit", "token", "length"):
         table.add_column(name, justify="right", no_wrap=True)

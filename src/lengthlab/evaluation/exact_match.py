@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any
 
 import torch
@@ -12,6 +11,7 @@ from lengthlab.evaluation.answers import Answers, answers, is_correct, rows_at_o
 from lengthlab.evaluation.examples import Example, ExampleFile
 from lengthlab.formats.vocabulary import END, PAD, Vocabulary
 from lengthlab.model.transformer import Transformer
+from lengthlab.statistics import wilson
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,6 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         return {key: value for key, value in asdict(self).items() if value is not None}
-
-
-def wilson(correct: float, examples: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson interval of a share (Wilson 1927), 95% by default."""
-    share = correct / examples
-    centre = share + z * z / (2 * examples)
-    spread = z * sqrt(share * (1 - share) / examples + z * z / (4 * examples * examples))
-    scale = 1 + z * z / examples
-    low = 0.0 if correct == 0 else (centre - spread) / scale
-    high = 1.0 if correct == examples else (centre + spread) / scale
-    return low, high
 
 
 def evaluate(

@@ -120,9 +120,7 @@ class Format(ABC):
         every_gap = 1.0 if spaces.probability and (training or spaces.at_test) else 0.0
         return self._write(self.task.solve(self.task.widest(digits)), generator(0, "widest"), every_gap).layout
 
-    def _write(
-        self, problems: Problems, rng: np.random.Generator, spaces: float, random_hints: bool = True
-    ) -> Written:
+    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float, random_hints: bool = True) -> Written:
         operands, answer = self._widths(problems)
         token, layout = self._columns(operands, answer)
         places = max(*operands, answer)

@@ -59,10 +59,19 @@ class Trainer:
         """All steps that are not done yet, then the evaluation; whatever happens, the status says it.
 
         A run that was cut short goes on from its newest whole checkpoint and ends with the same weights and metrics, to
-        the last bit, as if it had not been. `fresh` starts again from nothing.
+        the last bit, as if it had not been. A finished run is left alone. `fresh` starts again from nothing.
         """
         alone = self.run.lock() if self.world.first else contextlib.nullcontext()
-        with alone, stop_requests() as stop, self._reported():
+        with alone, stop_requests() as stop:
+            if fresh or not self._is_finished():
+                self._train(fresh, stop)
+
+    def _is_finished(self) -> bool:
+        """Whether some process has trained this run to its end; all processes give the same answer."""
+        return self.world.sum(float(self.run.status.get("state") == "finished"))[0] > 0
+
+    def _train(self, fresh: bool, stop: StopRequest) -> None:
+        with self._reported():
             self._start(fresh)
             while not self._is_over():
                 self._advance()
