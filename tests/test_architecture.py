@@ -20,6 +20,7 @@ ORDER = [
     {"model", "checks"},
     {"evaluation"},
     {"training"},
+    {"analysis"},
     {"figures", "display", "catalogue"},
     {"sweep", "bench"},
     {"commands"},

@@ -1,7 +1,7 @@
 """Self-attention with cached keys. It knows no encoding by name: it calls their hooks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -32,6 +32,11 @@ class Cache:
         return k, v
 
 
+# Hears of every layer's attention: its number, the weights and what was added to the logits, both (1 or B, 1 or H, Tq, Tk).
+# Where a query may not look, the addition is infinite.
+Record = Callable[[int, Tensor, Tensor], None]
+
+
 @dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
@@ -41,6 +46,7 @@ class Context:
     bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
     factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
     cache: Cache | None = None
+    record: Record | None = None
 
 
 def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
@@ -90,6 +96,8 @@ class Attention(nn.Module):
             hidden = context.hidden[first:]
             logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
         weights = F.dropout(self.weigh(logits, -1), self.dropout, self.training)
+        if context.record is not None:
+            context.record(layer, weights, bias if self.log_scale is None else bias * self.log_scale)
         attended = weights @ v
         for encoding, (q_ids, k_ids) in zip(encodings, ids, strict=True):
             mixed = encoding.mix(weights, q_ids, k_ids)
