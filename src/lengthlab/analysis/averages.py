@@ -23,11 +23,12 @@ def average(summaries: Sequence[Summary]) -> Summary:
         first=_average([summary.first for summary in failing], absent_is_zero=True),
         marks=_average([summary.marks for summary in failing]),
         carry=_average([summary.carry for summary in failing]),
-        tenths=_average([summary.tenths for summary in failing]),
+        fifths=_average([summary.fifths for summary in failing]),
         places=_average_places([place for summary in failing for place in summary.places]),
         counts=[replace(count, base=mean(fit.share(int(count.name)) for fit in fits)) for count in counts],
         fit=_average_fit(fits),
         shifts=_average([summary.shifts for summary in failing]),
+        halves=_average([summary.halves for summary in failing]),
         runs=len(summaries),
     )
 

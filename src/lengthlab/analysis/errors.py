@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lengthlab.analysis.verdicts import KINDS, SHIFTS, AnswerTable, DigitTable
+from lengthlab.analysis.verdicts import HALF_SHIFTS, KINDS, SHIFTS, AnswerTable, DigitTable
 from lengthlab.evaluation.exact_match import wilson
 
-TENTHS = 10
+FIFTHS = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,12 @@ class Summary:
     first: list[Measure] = field(default_factory=list)  # by kind: the first mistake; base: by luck
     marks: list[Measure] = field(default_factory=list)  # ends and hints, anywhere in the answer
     carry: list[Measure] = field(default_factory=list)  # incoming carries at wrong digits and at digits in general
-    tenths: list[Measure] = field(default_factory=list)  # wrong digits by part of the answer; base: all digits
+    fifths: list[Measure] = field(default_factory=list)  # wrong digits by part of the answer; base: all digits
     places: list[Place] = field(default_factory=list)  # wrong digits by length and place
     counts: list[Measure] = field(default_factory=list)  # number of wrong digits; base: the fit
     fit: Fit | None = None
     shifts: list[Measure] = field(default_factory=list)  # digits that another place would give; base: by luck
+    halves: list[Measure] = field(default_factory=list)  # the same with one operand of a neighbouring place
     runs: int = 1
 
     @property
@@ -103,11 +104,12 @@ def summarise(answers: AnswerTable, digits: DigitTable) -> Summary:
         first=_first(answers),
         marks=marks,
         carry=_carry(digits) if wrong.any() else [],
-        tenths=_tenths(digits) if wrong.any() else [],
+        fifths=_fifths(digits) if wrong.any() else [],
         places=_places(digits),
         counts=counts,
         fit=fit,
-        shifts=_shifts(digits),
+        shifts=_matching(digits, digits.matches, SHIFTS),
+        halves=_matching(digits, digits.half_matches, HALF_SHIFTS),
     )
 
 
@@ -141,13 +143,12 @@ def _carry(digits: DigitTable) -> list[Measure]:
     ]
 
 
-def _tenths(digits: DigitTable) -> list[Measure]:
-    """Wrong digits by tenth of the answer, from the units up."""
-    tenth = TENTHS * digits.place // digits.places
-    everywhere = np.bincount(tenth, minlength=TENTHS) / len(tenth)
+def _fifths(digits: DigitTable) -> list[Measure]:
+    """Wrong digits by fifth of the answer, from the units up."""
+    fifth = len(FIFTHS) * digits.place // digits.places
+    everywhere = np.bincount(fifth, minlength=len(FIFTHS)) / len(fifth)
     return [
-        share_of(f"{10 * index}-{10 * index + 10}%", tenth[digits.wrong] == index, float(everywhere[index]))
-        for index in range(TENTHS)
+        share_of(name, fifth[digits.wrong] == index, float(everywhere[index])) for index, name in enumerate(FIFTHS)
     ]
 
 
@@ -172,15 +173,15 @@ def _counts(wrong_digits: np.ndarray) -> tuple[list[Measure], Fit | None]:
     return measures, replace(fit, misfit=misfit)
 
 
-def _shifts(digits: DigitTable) -> list[Measure]:
-    """Of the wrong digits, those that the operands of another place give; by luck: a random wrong digit."""
+def _matching(digits: DigitTable, matches: np.ndarray, shifts: tuple[int, ...]) -> list[Measure]:
+    """Of the wrong digits, those among `matches` (N, shifts, 10); base: the same for a random wrong digit."""
     chosen = digits.wrong & (digits.produced >= 0)
     if not chosen.any():
         return []
-    produced, expected, matches = digits.produced[chosen], digits.expected[chosen], digits.matches[chosen]
+    produced, expected, matches = digits.produced[chosen], digits.expected[chosen], matches[chosen]
     entries = np.arange(len(produced))
     measures = []
-    for index, shift in enumerate(SHIFTS):
+    for index, shift in enumerate(shifts):
         hit = matches[entries, index, produced]
         luck = (matches[:, index].sum(axis=1) - matches[entries, index, expected]) / 9
         measures.append(share_of(f"{shift:+d}" if shift else "0", hit, float(luck.mean())))

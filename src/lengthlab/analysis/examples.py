@@ -17,7 +17,7 @@ from lengthlab.analysis.verdicts import CARRY, EARLY, FARTHER, KINDS, LATE, NEIG
 from lengthlab.formats.vocabulary import END, PAD, Vocabulary
 from lengthlab.tasks.task import Digits
 
-AROUND = 24  # tokens shown on each side of the first mistake in a long answer
+WHOLE, AROUND = 64, 24  # longer answers are cut to so many tokens on each side of the first mistake
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ def describe(part: Attempts, row: int, kind: int, vocabulary: Vocabulary) -> Exa
     differs = part.differs[row]
     first = int(np.argmax(differs))
     length = int((part.expected[row] != PAD).sum())
-    start, stop = max(0, first - AROUND), min(length, first + AROUND + 1)
-    written = [token for token in part.produced[row, start:stop].tolist() if token != PAD or END not in part.produced[row]]
+    start, stop = (0, length) if length <= WHOLE else (max(0, first - AROUND), min(length, first + AROUND + 1))
+    produced = part.produced[row].tolist()
+    written = produced[start : min(stop, produced.index(END) + 1 if END in produced else stop)]
     operands = [_number(operand[row]) for operand in part.problems.operands]
     return Example(
         kind=KINDS[kind],

@@ -23,6 +23,7 @@ from lengthlab.formats.vocabulary import END
 Flags = NDArray[np.bool_]
 
 SHIFTS = (-3, -2, -1, 0, 1, 2, 3)  # places looked at instead of the right one; 0 with another carry
+HALF_SHIFTS = (-1, 1)  # the same for one operand only, the others being read at the right place
 NO_DIGIT, NOT_WRITTEN = -1, -2  # instead of a digit: another token, or nothing because the answer had ended
 
 EARLY, LATE, WRONG_HINT, CARRY, NEIGHBOUR, FARTHER, OTHER, WRITTEN_CARRY, OUT_OF_FORM = range(9)
@@ -60,6 +61,7 @@ class DigitTable(Table):
     produced: IntArray  # or NO_DIGIT or NOT_WRITTEN
     carry: Flags  # whether the place below hands on a carry
     matches: Flags  # (N, shifts, 10): the digits that the operands of a shifted place give, whatever the carry
+    half_matches: Flags  # (N, half shifts, 10): the same if one operand is shifted
 
     @property
     def wrong(self) -> Flags:
@@ -134,6 +136,7 @@ def _digits(part: Attempts, is_digit: Flags, ended: Flags) -> tuple[DigitTable, 
     assert carries is not None, "sums know their carries"
     incoming = np.zeros(answer.shape, dtype=bool)
     incoming[:, 1:] = carries[:, :-1] > 0
+    matches, half_matches = _matches(part, row, place)
     table = DigitTable(
         digits=np.full(len(row), part.digits),
         place=place,
@@ -141,25 +144,36 @@ def _digits(part: Attempts, is_digit: Flags, ended: Flags) -> tuple[DigitTable, 
         expected=part.expected[row, column],
         produced=produced,
         carry=incoming[row, place],
-        matches=_matches(part, row, place),
+        matches=matches,
+        half_matches=half_matches,
     )
     return table, row, column
 
 
-def _matches(part: Attempts, row: IntArray, place: IntArray) -> Flags:
-    """(N, shifts, 10): which digits the operands of the places around `place` give, with any carry that can come in."""
-    places = part.problems.answer.shape[1]
-    total = np.zeros((len(part.expected), places), dtype=np.int64)
-    for operand in part.problems.operands:
-        total[:, : operand.shape[1]] += operand
-    matches = np.zeros((len(row), len(SHIFTS), 10), dtype=bool)
-    for index, shift in enumerate(SHIFTS):
-        there = (place + shift >= 0) & (place + shift < places)
-        entries = np.nonzero(there)[0]
-        sums = total[row[there], place[there] + shift]
-        for carry in range(part.operands):  # n numbers hand on at most n - 1
-            matches[entries, index, (sums + carry) % 10] = True
-    return matches
+def _matches(part: Attempts, row: IntArray, place: IntArray) -> tuple[Flags, Flags]:
+    """(N, shifts, 10): which digits the operands around `place` give, all shifted, and one shifted, with any carry."""
+    count, places = part.problems.answer.shape
+    reach = max(map(abs, SHIFTS))
+    numbers = np.zeros((part.operands, count, places + 2 * reach), dtype=np.int64)
+    for number, operand in zip(numbers, part.problems.operands, strict=True):
+        number[:, reach : reach + operand.shape[1]] = operand
+    total = numbers.sum(axis=0)
+    here = total[row, place + reach]
+
+    def gives(shift: int, *sums: IntArray) -> Flags:
+        found = np.zeros((len(row), 10), dtype=bool)
+        exists = np.flatnonzero((place + shift >= 0) & (place + shift < places))
+        for values in sums:
+            for carry in range(part.operands):  # n numbers hand on at most n - 1
+                found[exists, (values[exists] + carry) % 10] = True
+        return found
+
+    whole = [gives(shift, total[row, place + reach + shift]) for shift in SHIFTS]
+    half = [
+        gives(shift, *(here - n[row, place + reach] + n[row, place + reach + shift] for n in numbers))
+        for shift in HALF_SHIFTS
+    ]
+    return np.stack(whole, axis=1), np.stack(half, axis=1)
 
 
 def kinds_by_digit(matches: Flags) -> IntArray:
