@@ -292,6 +292,8 @@ def quickstart(
         sys.exit(1)
 
 
+ANALYSE_HELP = "Why answers are wrong: kinds of mistakes, examples, figures, and what the attention looks at."
+app.command("lengthlab.commands.analyse:analyse", name="analyse", help=ANALYSE_HELP)
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
 app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
 

@@ -1,10 +1,11 @@
 """How sharply each digit of an answer looks at its own place in the operands, by length.
 
 For every digit that is due, the attention from the token before it (where the digit is predicted) is summed over the
-columns of its own place in the operands, digits and hints. For each operand the head is chosen that looks at it most on
-lengths of training, and these heads are followed to longer sums: the score is the share of their attention that falls on
-the own place, in whichever operand, averaged over the chosen heads. 1 is as sharp as can be. `best` takes the best head
-anew for every digit. `uniform` is what attention spread evenly over all that is in sight would give.
+columns of its own place in the operands, digits and hints. For each operand the head is chosen that looks at its own
+place most on lengths of training, and these heads are followed to longer sums: the score is the share of their
+attention that falls on the own place, in whichever operand, averaged over the chosen heads. 1 is as sharp as can be.
+`best` takes the best head anew for every digit. `uniform` is what attention spread evenly over all that is in sight
+would give.
 
 The true answer is read (teacher forcing), so that no earlier mistake spoils a later digit.
 """
@@ -138,5 +139,5 @@ def _looks_of(model: Transformer, batch: Batch, operands: int, digits: int) -> L
     in_operands = np.einsum("nsk,nk->ns", looked, (given & (segment[:, :keys] < operands))[row])
     uniform = own_columns / (batch.answer + query)  # so many keys are in sight
     predicted = (logits.argmax(-1) == batch.targets).numpy()
-    correct = (predicted | (batch.targets == PAD).numpy()).all(axis=1)
+    correct = np.all(predicted | (batch.targets == PAD).numpy(), axis=1)
     return Looks(digits, mass, in_operands, uniform, predicted[row, query], correct)

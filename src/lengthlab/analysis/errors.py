@@ -139,7 +139,7 @@ def _carry(digits: DigitTable) -> list[Measure]:
     return [
         share_of("wrong digits", digits.carry[wrong], base=float(digits.carry.mean())),
         share_of("all digits", digits.carry),
-        Measure("all digits at the same places", same, same, same),
+        Measure("all, same places", same, same, same),
     ]
 
 
@@ -147,9 +147,7 @@ def _fifths(digits: DigitTable) -> list[Measure]:
     """Wrong digits by fifth of the answer, from the units up."""
     fifth = len(FIFTHS) * digits.place // digits.places
     everywhere = np.bincount(fifth, minlength=len(FIFTHS)) / len(fifth)
-    return [
-        share_of(name, fifth[digits.wrong] == index, float(everywhere[index])) for index, name in enumerate(FIFTHS)
-    ]
+    return [share_of(name, fifth[digits.wrong] == index, float(everywhere[index])) for index, name in enumerate(FIFTHS)]
 
 
 def _places(digits: DigitTable) -> list[Place]:

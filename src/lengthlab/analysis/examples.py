@@ -1,10 +1,10 @@
 """Single wrong answers, with the wrong tokens marked and the first mistake explained.
 
-    87 + 45 = 132
-      expected  a2b3c1$
-      written   a2b2c1$
-                   ^
-      place 1: 8 + 4 + carry 1 = 13, so 3; it wrote 2: 8 + 4 with carry 0
+87 + 45 = 132
+  expected  a2b3c1$
+  written   a2b2c1$
+               ^
+  place 1: 8 + 4 + carry 1 = 13, so 3; it wrote 2, which 8 + 4 + carry 0 would give
 """
 
 from collections.abc import Sequence
@@ -97,8 +97,8 @@ def _source(part: Attempts, row: int, place: int, written: int) -> str:
         digits = [_digit(operand[row], place + shift) for operand in part.problems.operands]
         for carry in range(part.operands):
             if (sum(digits) + carry) % 10 == written:
-                there = f"at place {place + shift} " if shift else ""
-                return f", which {there}{' + '.join(map(str, digits))} + carry {carry} would give"
+                there = f" at place {place + shift}" if shift else ""
+                return f", which {' + '.join(map(str, digits))} + carry {carry}{there} would give"
     return ", which no place near by gives"
 
 

@@ -9,7 +9,7 @@ def choose_lengths(evaluations: Sequence[Sequence[dict[str, Any]]], trained: int
     """At most two lengths for runs with these evaluation rows, trained up to `trained` digits; and why these."""
     scores = _mean_scores(evaluations)
     if not scores:
-        return [trained + 1], f"one digit more than in training: there is no evaluation to choose by"
+        return [trained + 1], "one digit more than in training: there is no evaluation to choose by"
     on_average = " on average" if len(evaluations) > 1 else ""
     beyond = {digits: score for digits, score in scores.items() if digits > trained}
     failing = [digits for digits, score in beyond.items() if score <= 0.99]

@@ -5,8 +5,8 @@
     answer        0863            carry into place 2: 7 + 9 = 16 hands on 1
 
 At place 1 the digit 6 is due. If 7 is written, the place was right and a carry was added that is not there. If 8 is
-written, it may be that of place 2, 4 + 3 and a carry: the model looked one place too high. By luck a wrong digit matches
-something too, so every match is told together with the share of the nine wrong digits that would have matched.
+written, it may be that of place 2, 4 + 3 and a carry: the model looked one place too high. By luck a wrong digit can
+match as well, so every match is told together with the share of the nine wrong digits that would have matched.
 """
 
 from collections.abc import Sequence
@@ -92,9 +92,10 @@ def judge(attempts: Sequence[Attempts]) -> tuple[AnswerTable, DigitTable]:
 def _judge(part: Attempts) -> tuple[AnswerTable, DigitTable]:
     differs, role = part.differs, part.layout.role
     is_digit = (role == DIGIT) & (part.layout.segment == part.operands)
-    ended = np.cumsum(part.produced == END, axis=1) - (part.produced == END) > 0  # an end was written before this column
+    ends = part.produced == END
+    ended = np.cumsum(ends, axis=1) > ends  # an end was written before this column
     table, row, column = _digits(part, is_digit, ended)
-    correct = ~differs.any(axis=1)
+    correct: Flags = np.logical_not(differs.any(axis=1))
     first = np.argmax(differs, axis=1)
     everyone = np.arange(len(correct))
     written, due, due_role = part.produced[everyone, first], part.expected[everyone, first], role[everyone, first]
@@ -119,7 +120,7 @@ def _judge(part: Attempts) -> tuple[AnswerTable, DigitTable]:
 
     end = part.expected == END
     wrong_hint = (differs & (role == HINT) & ~ended).any(axis=1)
-    early = ((part.produced == END) & (np.cumsum(end, axis=1) == 0)).any(axis=1)
+    early = (ends & (np.cumsum(end, axis=1) == 0)).any(axis=1)
     late = (end & differs & ~ended).any(axis=1)
     wrong_digits = np.bincount(row, weights=table.wrong, minlength=len(correct)).astype(np.int64)
     digits = np.full(len(correct), part.digits)

@@ -27,7 +27,7 @@ def alignment_figure(courses: Sequence[Course], path: Path, title: str) -> list[
     """Score and exact match by length; for one run, also where its heads look instead. Returns the files."""
     with style():
         single = len(courses) == 1
-        figure, grid = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained", sharex=True)
+        figure, grid = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", sharex=True)
         left, right = grid
         if single:
             _score(left, courses[0])
@@ -73,7 +73,7 @@ def _score(axes: Axes, course: Course) -> None:
     _line(axes, course.rows, "score", 0, "attention on the own place")
     _line(axes, course.rows, "score_of_wrong", 3, "the same at wrong digits", linestyle=":")
     axes.plot(digits, [row["uniform"] for row in course.rows], color=GREY, linestyle="--", label="even attention")
-    axes.legend(loc="best", fontsize=8)
+    _legend_below(axes)
     axes.set_title("Attention on the right place, and right answers")
 
 
@@ -89,8 +89,13 @@ def _instead(axes: Axes, course: Course) -> None:
     colours = (COLOURS[0], COLOURS[5], COLOURS[4], "#BBBBBB")
     digits = [row["digits"] for row in course.rows]
     axes.stackplot(digits, list(parts.values()), labels=list(parts), colors=colours, alpha=0.85, linewidth=0, zorder=2)
-    axes.legend(loc="lower left", fontsize=8, frameon=True)
-    axes.set_title("Where these heads look")
+    axes.axvline(course.trained + 0.5, color="black", linestyle=":", linewidth=1.2, zorder=3)
+    _legend_below(axes)
+    axes.set_title("Where these heads look (dotted: end of the training range)")
+
+
+def _legend_below(axes: Axes) -> None:
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, fontsize=8, columnspacing=1.2)
 
 
 def _many(axes: Axes, courses: Sequence[Course], key: str, title: str) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from lengthlab.figures.style import COLOURS, save, style
 
 CELL = 0.105  # inches
-WIDEST = 16.0  # inches, for all panels of a row
+WIDEST = 20.0  # inches, for all panels of a row
 
 
 def attention_figure(table: dict[str, Any], path: Path, title: str) -> list[Path]:
@@ -30,12 +31,10 @@ def bias_figure(table: dict[str, Any], path: Path, title: str) -> list[Path]:
     return _panels(table, path, title, note, "RdBu_r", diverging=True)
 
 
-def _panels(
-    table: dict[str, Any], path: Path, title: str, note: str, colours: str, diverging: bool
-) -> list[Path]:
+def _panels(table: dict[str, Any], path: Path, title: str, note: str, colours: str, diverging: bool) -> list[Path]:
     values: NDArray[np.float32] = np.asarray(table["values"])
     layers, heads, queries, keys = values.shape
-    width, height = keys * CELL + 0.3, queries * CELL + 0.5
+    width, height = keys * CELL + 0.25, queries * CELL + 0.4
     across = max(1, min(heads, int(WIDEST / width)))
     while heads % across:  # rows of equal length, so that layers begin on the left
         across -= 1
@@ -73,9 +72,7 @@ def _frame(axes: Axes, own: NDArray[np.bool_]) -> None:
         edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
         for start, stop in edges.reshape(-1, 2):
             corner = (start - 0.5, row - 0.5)
-            axes.add_patch(
-                plt.Rectangle(corner, stop - start, 1, fill=False, edgecolor=COLOURS[1], linewidth=0.6)  # type: ignore
-            )
+            axes.add_patch(Rectangle(corner, stop - start, 1, fill=False, edgecolor=COLOURS[1], linewidth=0.6))
 
 
 def _tokens(axes: Axes, keys: Sequence[str], written: Sequence[str], wrong: Sequence[bool]) -> None:

@@ -41,7 +41,10 @@ def errors_figure(summary: dict[str, Any], trained: int, path: Path, title: str)
 
 
 def _whiskers(rows: Rows) -> list[list[float]]:
-    return [[max(0.0, row["share"] - row["low"]) for row in rows], [max(0.0, row["high"] - row["share"]) for row in rows]]
+    return [
+        [max(0.0, row["share"] - row["low"]) for row in rows],
+        [max(0.0, row["high"] - row["share"]) for row in rows],
+    ]
 
 
 def _empty(axes: Axes, title: str) -> None:
@@ -52,7 +55,8 @@ def _empty(axes: Axes, title: str) -> None:
 
 def _sideways(axes: Axes, rows: Rows, title: str, label: str, colour: str = COLOURS[0]) -> None:
     if not rows:
-        return _empty(axes, title)
+        _empty(axes, title)
+        return
     places = range(len(rows))
     shares = [row["share"] for row in rows]
     axes.barh(places, shares, xerr=_whiskers(rows), color=colour, ecolor=GREY, height=0.6, alpha=0.85)
@@ -63,7 +67,7 @@ def _sideways(axes: Axes, rows: Rows, title: str, label: str, colour: str = COLO
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
-    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.set(xlabel=label, xlim=(0, None))
     axes.set_title(title)
 
@@ -71,7 +75,8 @@ def _sideways(axes: Axes, rows: Rows, title: str, label: str, colour: str = COLO
 def _where(axes: Axes, rows: Rows, trained: int) -> None:
     title = "Where: wrong digits by place"
     if not rows:
-        return _empty(axes, title)
+        _empty(axes, title)
+        return
     for index, length in enumerate(sorted({row["digits"] for row in rows})):
         of_length = [row for row in rows if row["digits"] == length]
         places = [row["place"] for row in of_length]
@@ -105,7 +110,8 @@ def _where(axes: Axes, rows: Rows, trained: int) -> None:
 def _shifts(axes: Axes, rows: Rows) -> None:
     title = "Which place gives the wrong digit?"
     if not rows:
-        return _empty(axes, title)
+        _empty(axes, title)
+        return
     places = range(len(rows))
     colours = [COLOURS[1] if row["name"] == "0" else COLOURS[2] for row in rows]
     axes.bar(places, [row["share"] for row in rows], yerr=_whiskers(rows), color=colours, ecolor=GREY, alpha=0.85)
@@ -120,7 +126,8 @@ def _shifts(axes: Axes, rows: Rows) -> None:
 def _counts(axes: Axes, rows: Rows, fit: dict[str, float] | None) -> None:
     title = "How many digits are wrong"
     if not rows or fit is None:
-        return _empty(axes, title)
+        _empty(axes, title)
+        return
     numbers = [int(row["name"]) for row in rows]
     axes.bar(numbers, [row["share"] for row in rows], yerr=_whiskers(rows), color=COLOURS[5], ecolor=GREY)
     fitted = [row["base"] for row in rows]

@@ -32,8 +32,8 @@ class Cache:
         return k, v
 
 
-# Hears of every layer's attention: its number, the weights and what was added to the logits, both (1 or B, 1 or H, Tq, Tk).
-# Where a query may not look, the addition is infinite.
+# Hears of every layer's attention: its number, the weights (B, H, Tq, Tk) and what was added to the logits (1 or B, 1
+# or H, Tq, Tk), which is infinite where a query may not look.
 Record = Callable[[int, Tensor, Tensor], None]
 
 

@@ -104,7 +104,8 @@ class Transformer(nn.Module):
 
         `positions` holds, for each encoding, the ids (1 or B, past + T) of all tokens so far, those in the
         cache included. In the last block, tokens before `first` are keys and values only. The first `prompt`
-        tokens see each other in both directions if the mask is that of a prefix LM. `record` is told every layer's attention.
+        tokens see each other in both directions if the mask is that of a prefix LM. `record` is told the
+        attention of every layer.
         """
         past = cache.length if cache else 0
         total = past + tokens.shape[1]
