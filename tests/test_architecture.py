@@ -21,6 +21,7 @@ ORDER = [
     {"model", "checks"},
     {"evaluation"},
     {"training"},
+    {"analysis"},
     {"experiments", "claims"},
     {"figures", "display", "catalogue"},
     {"sweep", "bench"},

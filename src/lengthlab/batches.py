@@ -5,7 +5,7 @@ leading zeros. Each batch depends only on its seed and its number.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from lengthlab.encodings import ENCODINGS
 from lengthlab.errors import UserError
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, Written
+from lengthlab.formats.layout import Layout
 from lengthlab.positions import POSITIONS
 from lengthlab.positions.ids import PositionIds
 from lengthlab.seeding import generator
@@ -33,6 +34,7 @@ class Batch:
     tokens: Tensor  # (B, T)
     positions: tuple[Tensor, ...]  # for each encoding: ids (1 or B, T)
     answer: int  # first column of the answer
+    layout: Layout  # what stands in each column
 
     @property
     def inputs(self) -> Tensor:
@@ -44,9 +46,10 @@ class Batch:
         return self.tokens[:, self.answer :]
 
     def can_join(self, other: "Batch") -> bool:
-        """Whether both can be rows of one batch with the ids that all its rows share."""
+        """Whether both can be rows of one batch with the layout and the ids that all its rows share."""
         return (
-            self.answer == other.answer
+            len(self.layout.place) == len(other.layout.place) == 1
+            and self.answer == other.answer
             and self.tokens.shape[1] == other.tokens.shape[1]
             and all(
                 len(mine) == len(theirs) == 1 and torch.equal(mine, theirs)
@@ -57,7 +60,7 @@ class Batch:
     def rows(self, start: int, stop: int) -> "Batch":
         """The rows start..stop-1."""
         positions = tuple(ids if len(ids) == 1 else ids[start:stop] for ids in self.positions)
-        return Batch(self.tokens[start:stop], positions, self.answer)
+        return Batch(self.tokens[start:stop], positions, self.answer, self.layout.rows(start, stop))
 
     def split(self, rows: int) -> list["Batch"]:
         """Batches of at most `rows` rows."""
@@ -81,7 +84,7 @@ def _joined(batches: list[Batch]) -> Batch:
     first = batches[0]
     if len(batches) == 1:
         return first
-    return Batch(torch.cat([batch.tokens for batch in batches]), first.positions, first.answer)
+    return replace(first, tokens=torch.cat([batch.tokens for batch in batches]))
 
 
 class Pipeline:
@@ -168,7 +171,8 @@ class Pipeline:
 
     def _batch(self, written: Written, rng: np.random.Generator, training: bool) -> Batch:
         ids = [scheme.assign(written.layout, rng, len(written.tokens), training) for scheme in self.positions]
-        return Batch(torch.from_numpy(written.tokens), tuple(map(torch.from_numpy, ids)), written.layout.answer)
+        positions = tuple(map(torch.from_numpy, ids))
+        return Batch(torch.from_numpy(written.tokens), positions, written.layout.answer, written.layout)
 
     def columns(self, digits: int) -> int:
         """How many tokens a problem of `digits` digits has at most, spaces of training aside."""

@@ -302,6 +302,8 @@ def quickstart(
         sys.exit(1)
 
 
+ANALYSE_HELP = "Why answers are wrong: kinds of mistakes, examples, figures, and what the attention looks at."
+app.command("lengthlab.commands.analyse:analyse", name="analyse", help=ANALYSE_HELP)
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
 app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
 REPRODUCE_HELP = "Train an experiment's runs, make result tables, draw its figure, judge its claims."

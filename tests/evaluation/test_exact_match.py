@@ -59,7 +59,8 @@ def test_scores_of_known_answers(smoke: Callable[..., Config]) -> None:
     """By hand, for 5+7=12 and 9+9=18, units first: the first right, the second with a wrong unit and no end."""
     pipeline = Pipeline(smoke("format.hints=0"))
     rows = [vocabulary_row(pipeline, text) for text in ("^50+70=21$", "^90+90=81$")]
-    batch = Batch(torch.tensor(rows), (torch.arange(10)[None],), 7)
+    layout = pipeline.samples(1, 2)[1].layout
+    batch = Batch(torch.tensor(rows), (torch.arange(10)[None],), 7, layout)
     produced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "711")])
     forced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "71$")])
     first, second = _examples(1, 0, batch, Answers(produced, forced), pipeline.format.vocabulary)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -78,21 +79,21 @@ def _model(recipe: str, digits: int) -> tuple[Transformer, Pipeline]:
     pipeline = Pipeline(config)
     pipeline.require(digits, "--digits")
     model = build_model(config, len(pipeline.format.vocabulary)).eval()
-    _never_end(model.embedding, model.output)
+    _never_end(model.output)
     return model, pipeline
 
 
 @torch.no_grad()
-def _never_end(embedding: torch.nn.Embedding, output: torch.nn.Linear) -> None:
-    """Make the end token as unlikely as the least likely other: its logit is that of a token the others outdo."""
-    output.weight[END] = -output.weight[:10].sum(dim=0)  # opposite to the digits together: below the best of them
+def _never_end(output: torch.nn.Linear) -> None:
+    """Give the end token the mean logit of the digits, so that one of them always outdoes it."""
+    output.weight[END] = output.weight[:10].mean(dim=0)
 
 
 def _questions(pipeline: Pipeline, digits: int, rows: int) -> Batch:
     """The first test problems of a length, all with the position ids of the first of them."""
     batches = [batch for _, batch in pipeline.test_batches(digits, rows)]
     positions = tuple(ids[:1] for ids in batches[0].positions)
-    return Batch(torch.cat([batch.tokens for batch in batches]), positions, batches[0].answer)
+    return replace(batches[0], tokens=torch.cat([batch.tokens for batch in batches]), positions=positions)
 
 
 def _with_answers(asked: Batch, own: Tensor, right: int) -> Batch:
@@ -100,7 +101,7 @@ def _with_answers(asked: Batch, own: Tensor, right: int) -> Batch:
     tokens = asked.tokens.clone()
     tokens[:, asked.answer :] = own
     tokens[right:, asked.answer :] = (own[right:] + 1) % 10
-    return Batch(tokens, asked.positions, asked.answer)
+    return replace(asked, tokens=tokens)
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ class Answer:
 
 def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
     """Greedy decoding of one question."""
-    operands = _operands(numbers)
+    operands = parse_numbers(numbers)
     model, pipeline = load_model(run)
     if pipeline.task.symbol != "+" or pipeline.task.operands != 2:
         raise UserError(f"run {run.id} was not trained to add two numbers")
@@ -40,7 +40,7 @@ def ask(run: Run, numbers: tuple[str, ...]) -> Answer:
     return Answer(prompt, vocabulary.text(produced), answer, reading.answer, correct)
 
 
-def _operands(numbers: tuple[str, ...]) -> tuple[Digits, ...]:
+def parse_numbers(numbers: tuple[str, ...]) -> tuple[Digits, ...]:
     """Decimal strings as digits (1, places), units first."""
     for number in numbers:
         if not (number.isascii() and number.isdigit()):

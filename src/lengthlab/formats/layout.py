@@ -42,6 +42,12 @@ class Layout:
     def end(self) -> NDArray[np.bool_]:
         return self.role == ENDING
 
+    def rows(self, start: int, stop: int) -> "Layout":
+        """The layout of the rows start..stop-1."""
+        if len(self.place) == 1:
+            return self
+        return Layout(self.role[start:stop], self.place[start:stop], self.segment[start:stop], self.answer)
+
     def gather(self, order: IntArray, answer: int) -> "Layout":
         """The columns in another order for each row, (B, T')."""
 

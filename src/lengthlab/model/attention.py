@@ -1,7 +1,7 @@
 """Self-attention with cached keys. It knows no encoding by name: it calls their hooks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -49,6 +49,11 @@ class Branch:
         return keys[: self.rows, :, :end], values[: self.rows, :, :end]
 
 
+# Hears of every layer's attention: its number, the weights (B, H, Tq, Tk) and what was added to the logits (1 or B, 1
+# or H, Tq, Tk), which is infinite where a query may not look.
+Record = Callable[[int, Tensor, Tensor], None]
+
+
 @dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
@@ -58,6 +63,7 @@ class Context:
     bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
     factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
     cache: Cache | Branch | None = None
+    record: Record | None = None
 
 
 def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
@@ -107,6 +113,8 @@ class Attention(nn.Module):
             hidden = context.hidden[first:]
             logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
         weights = F.dropout(self.weigh(logits, -1), self.dropout, self.training)
+        if context.record is not None:
+            context.record(layer, weights, bias if self.log_scale is None else bias * self.log_scale)
         attended = weights @ v
         for encoding, (q_ids, k_ids) in zip(encodings, ids, strict=True):
             mixed = encoding.mix(weights, q_ids, k_ids)

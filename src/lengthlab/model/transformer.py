@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
-from lengthlab.model.attention import Attention, Branch, Cache, Context, as_encodings
+from lengthlab.model.attention import Attention, Branch, Cache, Context, Record, as_encodings
 
 
 class RMSNorm(nn.RMSNorm):
@@ -98,12 +98,14 @@ class Transformer(nn.Module):
         first: int = 0,
         cache: Cache | Branch | None = None,
         prompt: int = 0,
+        record: Record | None = None,
     ) -> Tensor:
         """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
 
         `positions` holds, for each encoding, the ids (1 or B, past + T) of all tokens so far, those in the
         cache included. In the last block, tokens before `first` are keys and values only. The first `prompt`
-        tokens see each other in both directions if the mask is that of a prefix LM.
+        tokens see each other in both directions if the mask is that of a prefix LM. `record` is told the
+        attention of every layer.
         """
         past = cache.length if cache else 0
         total = past + tokens.shape[1]
@@ -113,7 +115,7 @@ class Transformer(nn.Module):
         for encoding, (q_ids, _) in zip(as_encodings(self.encodings), pairs, strict=True):
             x = encoding.embed(x, q_ids)
         hidden = self._hidden(past, total, prompt, tokens.device)
-        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache)
+        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record)
         depth, start = len(self.blocks) * self.options.loops, x
         for layer in range(depth):
             block = layer % len(self.blocks)
