@@ -55,13 +55,22 @@ Record = Callable[[int, Tensor, Tensor], None]
 
 
 @dataclass(frozen=True)
+class Documents:
+    """Which of the examples packed into a row each token belongs to; (R, T) each."""
+
+    number: Tensor  # of the example within its row; -1 where the row is filled up
+    index: Tensor  # of the token within its example
+    question: Tensor  # whether it belongs to the example's question
+
+
+@dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
 
     positions: Sequence[tuple[Tensor, Tensor]]  # for each encoding: ids of the queries and of all keys
-    hidden: Tensor  # (Tq, Tk): where a query may not look
+    hidden: Tensor  # (1 or B, 1, Tq, Tk): where a query may not look
     bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
-    factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
+    factor: Tensor | float  # multiplies the logits: a number, or one for each query (1 or B, 1, Tq, 1)
     cache: Cache | Branch | None = None
     record: Record | None = None
 
@@ -102,7 +111,7 @@ class Attention(nn.Module):
         if context.cache is not None:
             k, v = context.cache.extend(layer, k, v)
 
-        factor = context.factor[first:] if isinstance(context.factor, Tensor) else context.factor
+        factor = context.factor[:, :, first:] if isinstance(context.factor, Tensor) else context.factor
         bias = context.bias[:, :, first:]
         for encoding, own, (q_ids, k_ids) in zip(encodings, self.own_bias, ids, strict=True):
             extra = encoding.bias(q, k, q_ids, k_ids) if own else None
@@ -110,7 +119,7 @@ class Attention(nn.Module):
                 bias = bias + factor * extra
         logits = (q * (factor / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
         if self.log_scale is not None:  # all logits but the hidden ones, whose infinity has no gradient
-            hidden = context.hidden[first:]
+            hidden = context.hidden[:, :, first:]
             logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
         weights = F.dropout(self.weigh(logits, -1), self.dropout, self.training)
         if context.record is not None:
@@ -131,7 +140,7 @@ def stick_breaking(logits: Tensor, dim: int) -> Tensor:
     """
     queries, keys = logits.shape[-2:]
     visible = torch.ones(queries, keys, dtype=torch.bool, device=logits.device).tril(keys - queries - 1)
-    logits = logits.float().masked_fill(~visible, float("-inf"))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).masked_fill(~visible, float("-inf"))
     passed_on = F.logsigmoid(-logits).masked_fill(~visible, 0.0)  # log(1 - sigmoid)
     later = passed_on.flip(dim).cumsum(dim).flip(dim) - passed_on
     return torch.exp(F.logsigmoid(logits) + later)
