@@ -45,6 +45,13 @@ class Batch:
         """The answer and its end token (B, A); PAD does not count. Predicted at columns answer-1, answer, ..."""
         return self.tokens[:, self.answer :]
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same rows on a device."""
+        if device.type == "cpu":
+            return self
+        positions = tuple(on_device(ids, device) for ids in self.positions)
+        return replace(self, tokens=on_device(self.tokens, device), positions=positions)
+
     def can_join(self, other: "Batch") -> bool:
         """Whether both can be rows of one batch with the layout and the ids that all its rows share."""
         return (
@@ -65,6 +72,11 @@ class Batch:
     def split(self, rows: int) -> list["Batch"]:
         """Batches of at most `rows` rows."""
         return [self.rows(start, start + rows) for start in range(0, len(self.tokens), rows)]
+
+
+def on_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device; to a GPU by way of pinned memory, so that nobody waits for the copy."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 def joined(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:

@@ -174,6 +174,12 @@ class TrainingOptions(Section):
     optimizer: OptimizerChoice = Field(default_factory=lambda: _default(OPTIMIZERS, "adamw"))
     schedule: ScheduleOptions = ScheduleOptions()
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
+    rows: Literal["auto", "dense", "packed"] = Field(
+        default="auto",
+        description="packed: examples end to end in rows of `pack` tokens; dense: a batch for each length, the same loss; "
+        "auto: packed on a GPU where attention has no bias",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto: a GPU if there is one")
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="of matrix products; auto: bf16 where the processor computes in it"
     )
@@ -195,6 +201,8 @@ class TrainingOptions(Section):
             raise PydanticCustomError(
                 "pack", "packed steps hold all lengths already; use a larger batch", {"key": "accumulate"}
             )
+        if self.rows == "packed" and not self.pack:
+            raise PydanticCustomError("rows", "packed rows need their length: training.pack=2048", {"key": "rows"})
         return self
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from lengthlab.config import Config
 from lengthlab.display import make_display
+from lengthlab.model.device import device_of
 from lengthlab.runs import Run
 from lengthlab.training.estimate import Estimate
 from lengthlab.training.loop import Trainer, Watcher
@@ -24,7 +25,7 @@ def train_config(
     if run.status.get("state") == "finished" and not fresh:
         console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
         return True
-    with world() as processes:
+    with world(device_of(config.training.device)) as processes:
         if not processes.first:
             Trainer(config, run, Watcher(), processes).train(fresh)
             return False

@@ -45,18 +45,19 @@ def rows_at_once(model: Transformer, columns: int) -> int:
 def answers(model: Transformer, batch: Batch) -> Answers:
     """Exactly what greedy decoding says to every row."""
     parts = batch.split(rows_at_once(model, batch.tokens.shape[1]))
-    return Answers.joined([_answers(model, part) for part in parts])
+    return Answers.joined([_answers(model, part.to(model.device)) for part in parts])
 
 
 @torch.no_grad()
 def is_correct(model: Transformer, batch: Batch) -> Tensor:
     """For each row (B,), whether greedy decoding would give exactly the true answer and its end; nothing is decoded."""
     parts = batch.split(rows_at_once(model, batch.tokens.shape[1]))
-    return torch.cat([((_verify(model, part) == part.targets) | (part.targets == PAD)).all(dim=1) for part in parts])
+    return torch.cat([_is_correct(model, part.to(model.device)) for part in parts])
 
 
-def _verify(model: Transformer, batch: Batch) -> Tensor:
-    return model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer).argmax(-1)
+def _is_correct(model: Transformer, batch: Batch) -> Tensor:
+    forced = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer).argmax(-1)
+    return ((forced == batch.targets) | (batch.targets == PAD)).all(dim=1).cpu()
 
 
 def _answers(model: Transformer, batch: Batch) -> Answers:
@@ -71,7 +72,7 @@ def _answers(model: Transformer, batch: Batch) -> Answers:
     if len(wrong):
         wrong = wrong[followed[wrong].argsort(stable=True)]
         produced[wrong] = _decode(model, batch, cache, wrong, followed[wrong])
-    return Answers(produced, forced)
+    return Answers(produced.cpu(), forced.cpu())
 
 
 def _decode(model: Transformer, batch: Batch, cache: Cache, rows: Tensor, followed: Tensor) -> Tensor:

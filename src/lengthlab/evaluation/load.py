@@ -7,6 +7,7 @@ from lengthlab.batches import Pipeline
 from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.model.build import build_model
+from lengthlab.model.device import device_of
 from lengthlab.model.transformer import Transformer
 from lengthlab.runs import Run
 
@@ -34,4 +35,4 @@ def load_model(run: Run, weights: str = "last", config: Config | None = None) ->
     named = {name for name, _ in model.named_parameters()}
     if unexpected or named & set(missing):
         raise UserError(f"{file}: not the weights of this run ({', '.join([*unexpected, *missing][:3])} do not match)")
-    return model.eval(), pipeline
+    return model.to(device_of(config.training.device)).eval(), pipeline

@@ -8,9 +8,11 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention.flex_attention import BlockMask
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
+from lengthlab.model import flex
 
 
 @dataclass
@@ -55,15 +57,6 @@ Record = Callable[[int, Tensor, Tensor], None]
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Which of the examples packed into a row each token belongs to; (R, T) each."""
-
-    number: Tensor  # of the example within its row; -1 where the row is filled up
-    index: Tensor  # of the token within its example
-    question: Tensor  # whether it belongs to the example's question
-
-
-@dataclass(frozen=True)
 class Context:
     """What all layers share in one forward pass."""
 
@@ -73,6 +66,7 @@ class Context:
     factor: Tensor | float  # multiplies the logits: a number, or one for each query (1 or B, 1, Tq, 1)
     cache: Cache | Branch | None = None
     record: Record | None = None
+    blocks: BlockMask | None = None  # in place of the mask in `bias`, where there is nothing else in it
 
 
 def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
@@ -112,6 +106,9 @@ class Attention(nn.Module):
             k, v = context.cache.extend(layer, k, v)
 
         factor = context.factor[:, :, first:] if isinstance(context.factor, Tensor) else context.factor
+        if context.blocks is not None and isinstance(factor, float):
+            attended = flex.attend(q, k, v, context.blocks, factor / math.sqrt(q.shape[-1]))
+            return self.out(attended.transpose(1, 2).flatten(2))
         bias = context.bias[:, :, first:]
         for encoding, own, (q_ids, k_ids) in zip(encodings, self.own_bias, ids, strict=True):
             extra = encoding.bias(q, k, q_ids, k_ids) if own else None

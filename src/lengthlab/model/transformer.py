@@ -9,7 +9,9 @@ from torch.nn import functional as F
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
-from lengthlab.model.attention import Attention, Branch, Cache, Context, Documents, Record, as_encodings
+from lengthlab.model import flex
+from lengthlab.model.attention import Attention, Branch, Cache, Context, Record, as_encodings
+from lengthlab.model.documents import Documents
 
 
 class RMSNorm(nn.RMSNorm):
@@ -69,6 +71,7 @@ class Transformer(nn.Module):
         self.common_bias = [
             share and not encoding.contextual for share, encoding in zip(shared, first_set, strict=True)
         ]
+        self.flexes = flex.suits(options, first_set)
         own_bias = [not common for common in self.common_bias]
         self.blocks = nn.ModuleList()
         for layer in range(options.layers):
@@ -84,6 +87,10 @@ class Transformer(nn.Module):
         if options.tied:  # the embeddings' unit scale would make the logits too large
             self.output.weight = self.embedding.weight
             self.output_scale = 1 / math.sqrt(options.width)
+
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.weight.device
 
     def _initialise(self) -> None:
         """Embeddings at unit scale (post-norm would drown smaller ones); matrices keep the scale of their input."""
@@ -116,8 +123,15 @@ class Transformer(nn.Module):
         x = self.embedding(tokens)
         for encoding, (q_ids, _) in zip(as_encodings(self.encodings), pairs, strict=True):
             x = encoding.embed(x, q_ids)
-        hidden = self._hidden_between(documents) if documents else self._hidden(past, total, prompt, tokens.device)
-        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record)
+        blocks = None
+        if documents is None:
+            hidden = self._hidden(past, total, prompt, tokens.device)
+        elif self.flexes and flex.works_here(tokens.device):
+            blocks = flex.blocks(documents, self.options.mask == "prefix")
+            hidden = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=tokens.device)  # the blocks say it
+        else:
+            hidden = self._hidden_between(documents)
+        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record, blocks)
         depth, start = len(self.blocks) * self.options.loops, x
         for layer in range(depth):
             block = layer % len(self.blocks)

@@ -123,7 +123,9 @@ class Trainer:
         restore(checkpoint, self.model, self.engine.optimizers)
         self.progress = Progress(**checkpoint.values["progress"])
         if self.average:
-            self.average.weights = {name: checkpoint.tensors[f"ema/{name}"] for name in self.average.weights}
+            self.average.weights = {
+                name: checkpoint.tensors[f"ema/{name}"].to(self.engine.device) for name in self.average.weights
+            }
         if self.world.first:
             self.run.go_on(checkpoint.step, described)
             self.watcher.note(f"going on after step {checkpoint.step}")

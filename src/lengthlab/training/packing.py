@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from lengthlab.batches import Batch
+from lengthlab.batches import Batch, on_device
 from lengthlab.formats.vocabulary import PAD
-from lengthlab.model.attention import Documents
+from lengthlab.model.documents import Documents
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,6 @@ class Packed:
             Documents(move(documents.number), move(documents.index), move(documents.question)),
             tuple(map(move, self.positions)),
         )
-
-
-def on_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """A tensor on a device; to a GPU by way of pinned memory, so that nobody waits for the copy."""
-    if device.type == "cuda":
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
 
 
 def pack(batches: Sequence[Batch], columns: int) -> Packed:
