@@ -9,7 +9,7 @@ from lengthlab.config import Config
 from lengthlab.display import make_display
 from lengthlab.model.device import device_of
 from lengthlab.runs import Run
-from lengthlab.training.estimate import Estimate
+from lengthlab.training.estimate import Estimate, share_of_peak
 from lengthlab.training.loop import Trainer, Watcher
 from lengthlab.training.sinks import sinks
 from lengthlab.training.world import world
@@ -32,8 +32,11 @@ def train_config(
         with make_display(console) as display, sinks(run, config, tensorboard, wandb) as others:
             display.add(run.id, config.training.steps)
 
+            share = share_of_peak(config)
+
             def tell(line: dict[str, Any]) -> None:
-                display.metrics(run.id, line)
+                speed = line.get("tokens_per_second")
+                display.metrics(run.id, line if speed is None else line | {"share_of_peak": share * speed})
                 for sink in others:
                     sink(line)
 

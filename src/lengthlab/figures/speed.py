@@ -1,5 +1,6 @@
-"""Training speed of lengthlab and its rivals, as bars."""
+"""Speed: training beside rivals as bars, the cost of long sums as curves."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,4 +25,21 @@ def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
         axes.set(xlabel="tokens trained per second", xlim=(0, None))
         millions = result["rows"][0]["parameters"] / 1e6
         axes.set_title(f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
+        return save(figure, path)
+
+
+def evaluation_cost(rows: Sequence[dict[str, Any]], path: Path, title: str) -> list[Path]:
+    """Seconds and memory of one sum by its length, when the model is right and when it is wrong. Returns the files."""
+    with style():
+        figure, (time_axes, memory_axes) = plt.subplots(1, 2, figsize=(8, 3.2))
+        for right, colour, label in ((True, COLOURS[0], "right: one pass"), (False, COLOURS[1], "wrong: decoded")):
+            mine = [row for row in rows if row["right"] == right]
+            digits = [row["digits"] for row in mine]
+            time_axes.plot(digits, [row["seconds"] for row in mine], color=colour, marker="o", label=label)
+            memory_axes.plot(digits, [row["memory_bytes"] / 2**20 for row in mine], color=colour, marker="o")
+        time_axes.set(xlabel="digits of each operand", ylabel="seconds for a sum", xscale="log", yscale="log")
+        memory_axes.set(xlabel="digits of each operand", ylabel="memory for the sums at hand, MiB", ylim=(0, None))
+        time_axes.legend()
+        time_axes.set_title(title)
+        figure.tight_layout()
         return save(figure, path)

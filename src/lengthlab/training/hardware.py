@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from lengthlab.config import TrainingOptions
-from lengthlab.model.device import device_of
+from lengthlab.model.device import CPU, device_of
 
 # Steps below which compiling costs more than it saves, at width 128. fp32 from a measurement (AVX2: 0.45 -> 0.38 s a
 # step after minutes of compiling, LOG.md); bf16 from figures for another machine (15-30 s, half of a step): a guess.
@@ -25,10 +25,10 @@ class Hardware:
     precision: torch.dtype
     compile: bool
     notes: tuple[str, ...] = ()
-    device: torch.device = torch.device("cpu")
+    device: torch.device = CPU
 
 
-def has_fast_bf16(device: torch.device = torch.device("cpu")) -> bool:
+def has_fast_bf16(device: torch.device = CPU) -> bool:
     """Whether the processor has bf16 arithmetic; emulated, it is tens of times slower than fp32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)

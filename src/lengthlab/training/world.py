@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from lengthlab.batches import Batch
+from lengthlab.model.device import CPU
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class World:
 
     rank: int = 0
     size: int = 1
-    device: torch.device = torch.device("cpu")
+    device: torch.device = CPU
 
     @property
     def first(self) -> bool:
