@@ -1,14 +1,14 @@
 """Trials as tasks of Ray Core, on a cluster of one's own or a real one.
 
-A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the process
-that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
-stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the task
-again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
+A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the
+process that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
+stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the
+task again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
 
-A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; both, its
-logs and its sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
-of runs at the same path, on storage that all its machines share. What it asks for, a token for example, is taken from the
-environment as Ray reads it.
+A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; token,
+logs and sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
+of runs at the same path on all machines, on storage that they share. What the cluster asks for, such as a token, is
+taken from the environment as Ray reads it.
 """
 
 import contextlib
@@ -115,9 +115,7 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
     listens = ray.util.get_node_ip_address()
     if listens not in LOOPBACK:  # as when Ray was imported before its settings were made
         ray.shutdown()
-        raise RunFailed(
-            f"--engine ray: Ray listens on {listens}, not on the loopback address alone; start it in a new process"
-        )
+        raise RunFailed(f"--engine ray: Ray listens on {listens} instead of the loopback address; use a new process")
     if found < gpus:
         ray.shutdown()
         raise UserError(f"--gpus {gpus:g}: Ray finds {found:g} GPUs on this machine")
@@ -138,7 +136,7 @@ def _worker_environment() -> dict[str, Any]:
     """What a worker needs to find the runs and, if it is not installed there, the code."""
     variables = {"LENGTHLAB_RUNS": str(runs_folder().absolute())}
     if path := os.environ.get("PYTHONPATH"):
-        variables["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in path.split(os.pathsep) if part)
+        variables["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in path.split(os.pathsep) if part)
     return {"env_vars": variables}
 
 
