@@ -42,7 +42,7 @@ def quickstart(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence
     results = {trial.label: rows for trial in finished if (rows := trial.run.evaluation)}
     for one in outcomes:
         if one.state == "failed":
-            console.print(f"{one.trial.label} did not finish: {one.error}", style="bold red")
+            console.print(f"{one.trial.label} did not finish: {one.error}", style="bold red", markup=False)
     if not results:
         return False
     trained = {label: configs[label].training.digits for label in results}

@@ -82,8 +82,10 @@ def main() -> int:
         return _complain("interrupted", INTERRUPTED)
     except RunFailed as error:
         return _complain(error, 1)
-    except (UserError, OSError) as error:  # an OSError from within training is a RunFailed
+    except UserError as error:
         return _complain(error, MISTAKE)
+    except OSError as error:  # before training: from within it is a RunFailed
+        return _complain(f"{error.filename or 'file'}: {error.strerror or error}", MISTAKE)
     return 0
 
 

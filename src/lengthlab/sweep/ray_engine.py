@@ -12,8 +12,10 @@ taken from the environment as Ray reads it.
 """
 
 import contextlib
+import logging
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,6 +30,7 @@ from lengthlab.sweep.trial import SweepOptions, Trial
 
 LOST_WORKERS = 3  # how often Ray starts a trial again because its worker or machine is gone
 STOP_SECONDS = 60.0
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # Ray writes of lost workers to our stdout
 LOOPBACK = ("127.0.0.1", "::1")
 STORE_BYTES = 80 * 2**20  # close to the least that Ray takes; results are a few words each
 
@@ -44,8 +47,8 @@ class RayEngine:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opening:
             if self._options.address:
-                opening.enter_context(_environment(RAY_USAGE_STATS_ENABLED="0"))
-                self._ray = _connect(self._options.address)
+                opening.enter_context(_environment(**QUIET))
+                self._ray = _connect(self._options.address, self._options.gpus)
             else:
                 folder = Path(opening.enter_context(_private_folder()))
                 opening.enter_context(_environment(**_own_cluster(folder)))
@@ -107,7 +110,7 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
         object_store_memory=STORE_BYTES,
         runtime_env=_worker_environment(),
         log_to_driver=False,
-        logging_level="error",
+        logging_level=logging.ERROR,
         _node_ip_address="127.0.0.1",
         _temp_dir=str(folder / "ray"),
     )
@@ -122,13 +125,15 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
     return ray
 
 
-def _connect(address: str) -> Any:
+def _connect(address: str, gpus: float) -> Any:
     """A cluster that is there already."""
     ray = _import_ray()
     try:
-        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level="error")
+        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"--address {address}: cannot connect ({' '.join(str(error).split())[:300]})") from None
+    if (found := ray.cluster_resources().get("GPU", 0)) < gpus:  # it may grow
+        print(f"--gpus {gpus:g}: the cluster has {found:g} GPUs now; trials wait until it has more", file=sys.stderr)
     return ray
 
 
@@ -146,7 +151,7 @@ def _own_cluster(folder: Path) -> dict[str, str]:
     token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))
     return {
-        "RAY_USAGE_STATS_ENABLED": "0",
+        **QUIET,
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": "",
         "RAY_AUTH_TOKEN_PATH": str(token),
