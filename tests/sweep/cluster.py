@@ -1,4 +1,4 @@
-"""A Ray cluster for tests, with four cores and one GPU in its books, until standard input ends: cluster.py FOLDER."""
+"""A Ray cluster for tests, with two cores and one GPU in its books, until standard input ends: cluster.py FOLDER."""
 
 import json
 import logging
@@ -18,7 +18,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as temporary:
         ray.init(
             address="local",
-            num_cpus=4,
+            num_cpus=2,
             num_gpus=1,
             include_dashboard=False,
             logging_level=logging.ERROR,

@@ -148,15 +148,16 @@ def test_the_table_shows_first_what_a_person_wants_to_see(smoke: Callable[..., C
     to_do: list[TrialState] = ["waiting"] * 20
     progress = trials_in([*done, "failed", "training", "testing", *to_do], smoke)
     progress[21].loss, progress[21].exact_match = 1.25, {"10": 0.98, "15": 0.5}
+    progress[20].error = "the loss became nan at step 7; " + "try a lower training.optimizer.rate " * 5
     console, screen = terminal(height=12)
-    console.print(picture(progress, console.height, elapsed=90))
+    console.print(picture(progress, console.width, console.height, elapsed=90))
     lines = screen.getvalue().splitlines()
     assert len(lines) <= 12
     rows = [line for line in lines if line.startswith("trial ")][1:]
-    assert [row.split()[1] for row in rows] == ["20", "21", "22", "23", "24", "25"]
+    assert [row.split()[1] for row in rows] == ["20", "21", "22", "23", "24", "25", "26"]
     assert "the loss became nan" in rows[0]
     assert all(part in rows[1] for part in ("training", "5/20", "1.250", "10: 98%  15: 50%"))
-    assert lines[-2].strip() == "... and 20 finished, 17 waiting"
+    assert lines[-2].strip() == "... and 20 finished, 16 waiting"
     assert lines[-1].startswith("20 of 43 finished, 2 running, 20 waiting, 1 failed; 1:30")
 
 

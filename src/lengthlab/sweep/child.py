@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lengthlab.config import Config
@@ -32,12 +32,12 @@ POLL_SECONDS = 0.2
 class Child:
     """A process that trains one config with one thread."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        """`config` as plain data."""
+    def __init__(self, config: dict[str, Any], runs: Path) -> None:
+        """`config` as plain data; `runs` is the folder of all runs."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "lengthlab.sweep.child"],
-            env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LENGTHLAB_RUNS": str(runs)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._said,

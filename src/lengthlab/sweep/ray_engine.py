@@ -17,12 +17,11 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from lengthlab.errors import RunFailed, UserError
-from lengthlab.runs import runs_folder
 from lengthlab.sweep.child import Child
 from lengthlab.sweep.engine import Ended
 from lengthlab.sweep.local import cores
@@ -66,7 +65,8 @@ class RayEngine:
                 self._ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=STOP_SECONDS)
 
     def start(self, trial: Trial) -> None:
-        self._tasks[self._task.remote(trial.config.model_dump(mode="json"))] = trial
+        runs = trial.run.path.parent.absolute()  # a worker may have another current folder
+        self._tasks[self._task.remote(trial.config.model_dump(mode="json"), str(runs))] = trial
 
     def ended(self) -> list[Ended]:
         if not self._tasks:
@@ -81,9 +81,9 @@ class RayEngine:
             return 1, f"Ray: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
-def _train(config: Mapping[str, Any]) -> tuple[int, str]:
+def _train(config: dict[str, Any], runs: str) -> tuple[int, str]:
     """In Ray's worker: train in a child process; returns its exit status and why it did not finish."""
-    child = Child(config)
+    child = Child(config, Path(runs))
     try:
         return child.close()
     except BaseException:
@@ -108,7 +108,6 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
         num_cpus=cpus,
         include_dashboard=False,
         object_store_memory=STORE_BYTES,
-        runtime_env=_worker_environment(),
         log_to_driver=False,
         logging_level=logging.ERROR,
         _node_ip_address="127.0.0.1",
@@ -129,20 +128,12 @@ def _connect(address: str, gpus: float) -> Any:
     """A cluster that is there already."""
     ray = _import_ray()
     try:
-        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"--address {address}: cannot connect ({' '.join(str(error).split())[:300]})") from None
     if (found := ray.cluster_resources().get("GPU", 0)) < gpus:  # it may grow
         print(f"--gpus {gpus:g}: the cluster has {found:g} GPUs now; trials wait until it has more", file=sys.stderr)
     return ray
-
-
-def _worker_environment() -> dict[str, Any]:
-    """What a worker needs to find the runs and, if it is not installed there, the code."""
-    variables = {"LENGTHLAB_RUNS": str(runs_folder().absolute())}
-    if path := os.environ.get("PYTHONPATH"):
-        variables["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in path.split(os.pathsep) if part)
-    return {"env_vars": variables}
 
 
 def _own_cluster(folder: Path) -> dict[str, str]:

@@ -47,7 +47,7 @@ def _run(engine: Engine, progress: Sequence[Progress], unfinished: list[Progress
     while waiting or running:
         while waiting and (engine.slots is None or len(running) < engine.slots):
             one = waiting.popleft()
-            one.attempts += 1
+            one.attempts, one.error = one.attempts + 1, ""
             engine.start(one.trial)
             running[one.trial.id] = one
         for ended in engine.ended():
