@@ -30,7 +30,7 @@ class LocalEngine:
             child.close()
 
     def start(self, trial: Trial) -> None:
-        self._children[trial.id] = trial, Child(trial.config.model_dump(mode="json"))
+        self._children[trial.id] = trial, Child(trial.config.model_dump(mode="json"), trial.run.path.parent)
 
     def ended(self) -> list[Ended]:
         done = [(trial, child) for trial, child in self._children.values() if child.poll() is not None]

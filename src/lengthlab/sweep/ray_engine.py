@@ -1,26 +1,27 @@
 """Trials as tasks of Ray Core, on a cluster of one's own or a real one.
 
-A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the process
-that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
-stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the task
-again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
+A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the
+process that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
+stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the
+task again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
 
-A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; both, its
-logs and its sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
-of runs at the same path, on storage that all its machines share. What it asks for, a token for example, is taken from the
-environment as Ray reads it.
+A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; token,
+logs and sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
+of runs at the same path on all machines, on storage that they share. What the cluster asks for, such as a token, is
+taken from the environment as Ray reads it.
 """
 
 import contextlib
+import logging
 import os
 import secrets
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from lengthlab.errors import RunFailed, UserError
-from lengthlab.runs import runs_folder
 from lengthlab.sweep.child import Child
 from lengthlab.sweep.engine import Ended
 from lengthlab.sweep.local import cores
@@ -28,6 +29,7 @@ from lengthlab.sweep.trial import SweepOptions, Trial
 
 LOST_WORKERS = 3  # how often Ray starts a trial again because its worker or machine is gone
 STOP_SECONDS = 60.0
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # Ray writes of lost workers to our stdout
 LOOPBACK = ("127.0.0.1", "::1")
 STORE_BYTES = 80 * 2**20  # close to the least that Ray takes; results are a few words each
 
@@ -44,8 +46,8 @@ class RayEngine:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opening:
             if self._options.address:
-                opening.enter_context(_environment(RAY_USAGE_STATS_ENABLED="0"))
-                self._ray = _connect(self._options.address)
+                opening.enter_context(_environment(**QUIET))
+                self._ray = _connect(self._options.address, self._options.gpus)
             else:
                 folder = Path(opening.enter_context(_private_folder()))
                 opening.enter_context(_environment(**_own_cluster(folder)))
@@ -63,7 +65,8 @@ class RayEngine:
                 self._ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=STOP_SECONDS)
 
     def start(self, trial: Trial) -> None:
-        self._tasks[self._task.remote(trial.config.model_dump(mode="json"))] = trial
+        runs = trial.run.path.parent.absolute()  # a worker may have another current folder
+        self._tasks[self._task.remote(trial.config.model_dump(mode="json"), str(runs))] = trial
 
     def ended(self) -> list[Ended]:
         if not self._tasks:
@@ -78,9 +81,9 @@ class RayEngine:
             return 1, f"Ray: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
-def _train(config: Mapping[str, Any]) -> tuple[int, str]:
+def _train(config: dict[str, Any], runs: str) -> tuple[int, str]:
     """In Ray's worker: train in a child process; returns its exit status and why it did not finish."""
-    child = Child(config)
+    child = Child(config, Path(runs))
     try:
         return child.close()
     except BaseException:
@@ -105,9 +108,8 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
         num_cpus=cpus,
         include_dashboard=False,
         object_store_memory=STORE_BYTES,
-        runtime_env=_worker_environment(),
         log_to_driver=False,
-        logging_level="error",
+        logging_level=logging.ERROR,
         _node_ip_address="127.0.0.1",
         _temp_dir=str(folder / "ray"),
     )
@@ -115,31 +117,23 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
     listens = ray.util.get_node_ip_address()
     if listens not in LOOPBACK:  # as when Ray was imported before its settings were made
         ray.shutdown()
-        raise RunFailed(
-            f"--engine ray: Ray listens on {listens}, not on the loopback address alone; start it in a new process"
-        )
+        raise RunFailed(f"--engine ray: Ray listens on {listens} instead of the loopback address; use a new process")
     if found < gpus:
         ray.shutdown()
         raise UserError(f"--gpus {gpus:g}: Ray finds {found:g} GPUs on this machine")
     return ray
 
 
-def _connect(address: str) -> Any:
+def _connect(address: str, gpus: float) -> Any:
     """A cluster that is there already."""
     ray = _import_ray()
     try:
-        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level="error")
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"--address {address}: cannot connect ({' '.join(str(error).split())[:300]})") from None
+    if (found := ray.cluster_resources().get("GPU", 0)) < gpus:  # it may grow
+        print(f"--gpus {gpus:g}: the cluster has {found:g} GPUs now; trials wait until it has more", file=sys.stderr)
     return ray
-
-
-def _worker_environment() -> dict[str, Any]:
-    """What a worker needs to find the runs and, if it is not installed there, the code."""
-    variables = {"LENGTHLAB_RUNS": str(runs_folder().absolute())}
-    if path := os.environ.get("PYTHONPATH"):
-        variables["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in path.split(os.pathsep) if part)
-    return {"env_vars": variables}
 
 
 def _own_cluster(folder: Path) -> dict[str, str]:
@@ -148,7 +142,7 @@ def _own_cluster(folder: Path) -> dict[str, str]:
     token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))
     return {
-        "RAY_USAGE_STATS_ENABLED": "0",
+        **QUIET,
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": "",
         "RAY_AUTH_TOKEN_PATH": str(token),

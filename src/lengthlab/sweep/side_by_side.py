@@ -38,6 +38,7 @@ class SideBySide:
                 self.display.metrics(label, line | {"tokens_per_second": speed.get(line["step"], 0.0)})
                 if one.attempts and "loss" in line and line["step"] == one.steps:
                     self.display.note(label, "trained; testing")
-            if one.error and one.error != self.errors.get(label):
-                self.errors[label] = one.error
+            if one.error and not self.errors[label]:
                 self.display.note(label, one.error if one.is_over else f"{one.error}; will be tried again")
+            if label in self.errors:
+                self.errors[label] = one.error

@@ -15,7 +15,8 @@ from lengthlab.sweep.progress import Progress
 
 STYLES = {"waiting": "dim", "training": "", "testing": "", "finished": "green", "failed": "bold red"}
 FIRST_SHOWN = ("failed", "training", "testing", "waiting", "finished")  # when there are more trials than lines
-LINES_AROUND = 6  # of the table's head and foot
+LINES_AROUND = 5  # the table's head and foot, and one for the cursor
+WIDTH_FOR_BARS = 100
 
 
 class View(Protocol):
@@ -37,7 +38,7 @@ class LineView:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.told: dict[str, tuple[str, int]] = {}
+        self.told: dict[str, tuple[str, str]] = {}
         self.over = 0
         self.started = time.monotonic()
 
@@ -53,7 +54,7 @@ class LineView:
     def show(self, trials: Sequence[Progress]) -> None:
         first = not self.told
         for one in trials:
-            news = (one.state, one.attempts)
+            news = (one.state, one.error)
             if self.told.get(one.trial.id) != news:
                 self.told[one.trial.id] = news
                 if not first and (text := _event(one)):
@@ -103,25 +104,30 @@ class TableView:
 
     def show(self, trials: Sequence[Progress]) -> None:
         self.trials = trials
-        self.live.update(picture(trials, self.console.height, time.monotonic() - self.started), refresh=True)
+        elapsed = time.monotonic() - self.started
+        self.live.update(picture(trials, self.console.width, self.console.height, elapsed), refresh=True)
 
 
-def picture(trials: Sequence[Progress], height: int, elapsed: float) -> Group:
+def picture(trials: Sequence[Progress], width: int, height: int, elapsed: float) -> Group:
     """The table, with what does not fit into `height` lines counted under it, and the total."""
     shown = _fitting(trials, max(1, height - LINES_AROUND))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("trial", no_wrap=True, overflow="ellipsis", ratio=2)
-    table.add_column("state", no_wrap=True)
-    table.add_column("", width=10)
+    with_bars = width >= WIDTH_FOR_BARS
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    table.add_column("trial", no_wrap=True, overflow="ellipsis", ratio=3)
+    table.add_column("state", no_wrap=True, min_width=12)
+    if with_bars:
+        table.add_column("", width=10)
     table.add_column("step", justify="right", no_wrap=True)
-    table.add_column("loss", justify="right", no_wrap=True)
-    table.add_column("exact match", no_wrap=True, overflow="ellipsis", ratio=2)
-    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("loss", justify="right", no_wrap=True, min_width=5)
+    table.add_column("exact match", no_wrap=True, overflow="ellipsis", ratio=4)
+    table.add_column("time", justify="right", no_wrap=True, min_width=7)
     for one in shown:
+        done = one.steps if one.state == "finished" else one.step
+        bar = [ProgressBar(total=one.steps, completed=done, width=10)] if with_bars else []
         table.add_row(
             Text(one.trial.label),
-            one.state + (f", attempt {one.attempts}" if one.attempts > 1 else ""),
-            ProgressBar(total=one.steps, completed=one.steps if one.state == "finished" else one.step, width=10),
+            one.state + (f" ({one.attempts})" if one.attempts > 1 else ""),
+            *bar,
             f"{one.step}/{one.steps}",
             "" if one.loss is None else f"{one.loss:.3f}",
             Text(one.error or "  ".join(f"{digits}: {score:.0%}" for digits, score in one.exact_match.items())),
