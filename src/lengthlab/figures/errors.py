@@ -19,7 +19,7 @@ from statistics import median
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from lengthlab.figures.data import Look, Seed, Setting, count
+from lengthlab.figures.data import Look, Seed, Setting, count, median_points
 from lengthlab.figures.panels import empty_panel, finish, key, log_axis, nothing_to_draw, offsets, panels
 from lengthlab.figures.style import QUIET, looks, style
 
@@ -84,9 +84,9 @@ def _shares(seed: Seed, measure: str, length: int) -> Shares:
 
 def _points(axes: Axes, x: float, values: Sequence[float], look: Look, width: float = 0.0) -> None:
     """Every seed small, their median large."""
-    for shift, value in zip(offsets(len(values), width), values, strict=True):
-        axes.plot(x + shift, value, linestyle="none", markersize=3, alpha=0.5, **look)
     if values:
+        places = [x + shift for shift in offsets(len(values), width)]
+        axes.plot(places, values, linestyle="none", markersize=3, alpha=0.5, **look)
         axes.plot(x, median(values), linestyle="none", markersize=6.5, zorder=4, clip_on=False, **look)
 
 
@@ -98,13 +98,9 @@ def _carry(axes: Axes, place: int, seeds: Sequence[Shares], look: Look) -> None:
 
 def _profile(axes: Axes, names: Sequence[str], seeds: Sequence[Shares], look: Look) -> None:
     """The median of a measure over ordered keys, with the seeds as small points."""
-    middles = []
-    for x, name in enumerate(names):
-        values = [seed[name] for seed in seeds if name in seed]
-        for value in values:
-            axes.plot(x, value, linestyle="none", markersize=2.5, alpha=0.35, **look)
-        if values:
-            middles.append((x, median(values)))
+    found = [(x, seed[name]) for seed in seeds for x, name in enumerate(names) if name in seed]
+    middles = median_points([[point] for point in found])
+    axes.plot([x for x, _ in found], [y for _, y in found], linestyle="none", markersize=2.5, alpha=0.35, **look)
     axes.plot([x for x, _ in middles], [y for _, y in middles], linewidth=1.5, markersize=5, **look)
 
 
@@ -142,9 +138,9 @@ def _marks(axes: Axes, place: int, settings: int, seeds: Sequence[Shares], look:
     shift = list(offsets(settings, 0.6))[place]
     for row, name in enumerate(MARKS):
         values = [seed[name] for seed in seeds if name in seed]
-        for value in values:
-            axes.plot(value, row + shift, linestyle="none", markersize=3, alpha=0.5, clip_on=False, **look)
         if values:
+            heights = [row + shift] * len(values)
+            axes.plot(values, heights, linestyle="none", markersize=3, alpha=0.5, clip_on=False, **look)
             axes.plot(median(values), row + shift, linestyle="none", markersize=6, zorder=4, clip_on=False, **look)
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
 
 from lengthlab.figures.data import Look, Points, Setting, median_points
 from lengthlab.figures.style import COLOURS, QUIET, SHADE, WIDTH, ink, save
@@ -91,7 +91,7 @@ def log_axis(axis: Any, places: int = 6) -> None:
     """A logarithmic axis whose ticks are plain numbers."""
     axis.set_major_locator(LogLocator(numticks=places))
     axis.set_major_formatter(FuncFormatter(plain_power))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
 
 
 def plain_power(value: float, _: object = None) -> str:

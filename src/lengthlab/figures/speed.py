@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from matplotlib import pyplot as plt
-
-from lengthlab.figures.style import COLOURS, save, style
+from lengthlab.figures.panels import finish, panels
+from lengthlab.figures.style import COLOURS, style
 
 
 def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
     """Tokens per second of each contestant, with quartiles; ours in colour. Returns the files."""
     rows = sorted(result["rows"], key=lambda row: row["tokens_per_second"])
     with style():
-        figure, axes = plt.subplots(figsize=(6.5, 0.5 * len(rows) + 1))
+        figure, (axes,) = panels(1, height=0.4 * len(rows) + 0.5)
         for place, row in enumerate(rows):
             ours = row["name"].startswith("lengthlab")
             speed = row["tokens_per_second"]
@@ -21,7 +20,7 @@ def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
         axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x", visible=True)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set(xlabel="tokens trained per second", xlim=(0, None))
         millions = result["rows"][0]["parameters"] / 1e6
-        axes.set_title(f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
-        return save(figure, path)
+        return finish(figure, path, f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
