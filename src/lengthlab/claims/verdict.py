@@ -29,7 +29,7 @@ class Part:
     def numbers(self) -> str:
         """Its numbers in one line."""
         if self.value is None or self.low is None or self.high is None:
-            return f"{self.name}: too few runs"
+            return f"{self.name}: fewer than 3 runs that tell"
         sides = f"{self.means[0]:.3g} vs {self.means[1]:.3g}, " if self.means else ""
         p = "" if self.p is None else f", p {'< 0.001' if self.p < 0.001 else f'= {self.p:.2g}'}"
         return f"{self.name}: {sides}{self.value:{'+' if self.means else ''}.3g} ({self.low:.3g} to {self.high:.3g}){p}"
