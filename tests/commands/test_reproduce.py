@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.experiments.load import experiment_names
+from lengthlab.commands.experiments import print_experiments
+from lengthlab.experiments.load import experiment_names, load_experiment
+from lengthlab.experiments.trials import trials
 from lengthlab.results import Results
 
 Command = Callable[..., tuple[int, str, str]]
@@ -19,11 +21,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_experiment_from_nothing_to_its_figure(here: Path, lengthlab: Command, runs_folder: Path) -> None:
+def test_an_experiment_from_a_failed_trial_to_its_figure(here: Path, lengthlab: Command, runs_folder: Path) -> None:
     (here / "one.yaml").write_text(
         "varies: nothing\nquestion: Does it run?\nsentence: One run.\nfigure: exact_match_over_seeds\n"
         "claims: [equal-loss-different-reach]\nfactors: {encoding: [FIRE]}\n"
     )
+    good, bad = trials(load_experiment("seeds"), "smoke")
+    runs_folder.mkdir()
+    (runs_folder / bad.config.id).write_text("in the way of a run folder")
+    status, out, _ = lengthlab("reproduce", "seeds", "--scale", "smoke")
+    assert status == 1 and "FIRE, seed 2 failed: " in out and "seeds: 1 run;" in out
+    assert [member.run for member in Results(here / "results" / "smoke").members("seeds")] == [good.config.id]
+
+    (runs_folder / bad.config.id).unlink()
     status, out, err = lengthlab("reproduce", "seeds", "one.yaml", "--scale", "smoke", "--json")
     assert status == 0, err
     report = json.loads(out)
@@ -48,17 +58,6 @@ def test_an_experiment_from_nothing_to_its_figure(here: Path, lengthlab: Command
     assert len(verdicts) >= 16 and {"id", "finding", "parts", "rule", "sentence"} <= verdicts[0].keys()
 
 
-def test_a_trial_that_fails_ends_in_status_1_and_is_named(here: Path, lengthlab: Command) -> None:
-    (here / "bad.yaml").write_text(
-        "varies: rate\nquestion: q?\nsentence: s.\nfigure: exact_match_over_seeds\nseeds: 1\n"
-        "factors: {rate: {wild: {training.optimizer: {kind: adamw, rate: 1.0e+30}, training.clip: 0}}}\n"
-    )
-    status, out, _ = lengthlab("reproduce", "bad.yaml", "--scale", "smoke")
-    assert status == 1 and "wild, seed 1 failed: " in out and "the loss became" in out
-    assert "bad: 0 runs; nothing to draw yet" in out
-    assert Results(here / "results" / "smoke").members("bad") == []
-
-
 def test_a_dry_run_lists_every_run_and_writes_nothing(here: Path, lengthlab: Command) -> None:
     runs = json.loads(lengthlab("reproduce", "encodings", "index-hints", "--scale", "mini", "--dry-run", "--json")[1])
     assert len(runs) == len({run["run"] for run in runs}) == 60
@@ -69,14 +68,15 @@ def test_a_dry_run_lists_every_run_and_writes_nothing(here: Path, lengthlab: Com
     assert list(here.iterdir()) == []
 
 
-def test_experiments_are_listed_with_their_cost(lengthlab: Command) -> None:
+def test_experiments_are_listed_with_their_cost(lengthlab: Command, capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(lengthlab("list", "experiments", "--json")[1])
     assert [entry["name"] for entry in listed] == [*experiment_names(), "all"]
     by_name = {entry["name"]: entry for entry in listed}
     assert by_name["encodings"]["paper"]["runs"] == 40 and by_name["encodings"]["smoke"]["seconds"] < 120
     together = by_name["all"]["mini"]["runs"]
     assert together < sum(entry["mini"]["runs"] for entry in listed[:-1])
-    out = lengthlab("list", "experiments")[1]
+    print_experiments(listed)
+    out = capsys.readouterr()[0]
     assert "position encoding: RoPE, KerpleLog, NoPE, FIRE" in out and f"{together}, " in out
 
 

@@ -43,11 +43,12 @@ def test_all_tables_of_a_run(experiment: Experiment, tmp_path: Path) -> None:
     results = collect([experiment], "smoke", tmp_path)
     assert results.members("seeds") == [Member("FIRE", 1, run.id)]  # the other seed is not finished
     trial = results.trial(run.id)
-    expected: dict[str, Any] = dict(
-        state="finished", encoding="fire", positions="sequential", format="equation", hints=32, order="reversed",
-        spaces=0, mask="causal", layers=1, width=32, parameters=13_604, rate=0.002, trained_digits=3, steps=20,
-        examples=160, tokens=2000, seed_weights=1, seed_data=0, seconds=40, machine="abacus",
-    )  # fmt: skip
+    expected: dict[str, Any] = {
+        "state": "finished", "encoding": "fire", "positions": "sequential", "format": "equation", "hints": 32,
+        "order": "reversed", "spaces": 0, "mask": "causal", "layers": 1, "width": 32, "parameters": 13_604,
+        "rate": 0.002, "trained_digits": 3, "steps": 20, "examples": 160, "tokens": 2000, "seed_weights": 1,
+        "seed_data": 0, "seconds": 40, "machine": "abacus",
+    }  # fmt: skip
     assert trial["final_loss"] == pytest.approx((1 / 19 + 1 / 20) / 2, abs=1e-6)
     assert {key: trial[key] for key in expected} == expected
     assert [row["digits"] for row in results.exact_match(run.id)] == [1, 2, 3, 4, 5]

@@ -205,9 +205,12 @@ class Trend(Claim):
         groups = {setting: group for setting, group in groups.items() if len(group) >= LEAST_SEEDS}
         name, seeds = f"rank correlation with {self.by.replace('_', ' ')}", tuple(map(len, groups.values()))
         places = [place[setting] for setting in groups]
-        if len(set(places)) < LEAST_PLACES or len({value for group in groups.values() for value in group}) < 2:
-            return [Part.missing(name, seeds or (0,))]
-
+        if len(set(places)) < LEAST_PLACES:
+            return [
+                Part.missing(name, seeds or (0,), f"needs {LEAST_PLACES} settings with {LEAST_SEEDS} runs that tell")
+            ]
+        if len({value for group in groups.values() for value in group}) < 2:
+            return [Part.missing(name, seeds, "the same in all runs")]
         value, low, high = _resampled(list(groups.values()), lambda sample: _rank_correlation(places, sample))
         return [Part(name, _within(low, high, self.at_least, self.at_most), value, low, high, seeds)]
 
