@@ -26,7 +26,7 @@ app = App(
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
-Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options"]
+Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options", "experiments"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,9 +61,14 @@ def _print_json(value: Any) -> None:
 
 @app.command(name="list")
 def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
-    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes, sizes; or all options."""
+    """List what can be chosen: encodings, positions, formats, tasks, recipes and so on; experiments; all options."""
     if what == "options":
         _list_options(as_json)
+        return
+    if what == "experiments":
+        from lengthlab.commands.experiments import list_experiments, print_experiments
+
+        (_print_json if as_json else print_experiments)(list_experiments())
         return
     from lengthlab.catalogue import catalogue
 
@@ -294,6 +299,10 @@ def quickstart(
 
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
 app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
+REPRODUCE_HELP = "Train an experiment's runs, make result tables, draw its figure, judge its claims."
+app.command("lengthlab.commands.reproduce:reproduce", name="reproduce", help=REPRODUCE_HELP)
+CLAIMS_HELP = "The paper's claims, each with a verdict computed from the result tables."
+app.command("lengthlab.commands.claims:claims", name="claims", help=CLAIMS_HELP)
 REPORT_HELP = "One self-contained HTML page from the result tables: claims, figures, all seeds, configs."
 app.command("lengthlab.commands.report:report", name="report", help=REPORT_HELP)
 

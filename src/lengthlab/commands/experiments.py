@@ -1,14 +1,14 @@
 """`lengthlab list experiments`: what each varies, how many runs it has and how long they take."""
 
+from collections.abc import Sequence
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from lengthlab.experiments.cost import duration, seconds
 from lengthlab.experiments.load import experiment_names, load_experiment
 from lengthlab.experiments.scales import SCALE_NAMES, SCALES
 from lengthlab.experiments.trials import trials
+
+NAME = 20  # width of the names
 
 
 def list_experiments() -> list[dict[str, Any]]:
@@ -36,18 +36,12 @@ def _sum(costs: dict[str, float]) -> dict[str, Any]:
     return {"runs": len(costs), "seconds": round(sum(costs.values()))}
 
 
-def print_experiments(console: Console) -> None:
-    """The list as a table."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("experiment", no_wrap=True)
-    table.add_column("what varies", ratio=1)
-    for scale in SCALE_NAMES:
-        table.add_column(f"{scale}\nruns, {SCALES[scale].device} time", justify="right", no_wrap=True)
-    entries = list_experiments()
+def print_experiments(entries: Sequence[dict[str, Any]]) -> None:
+    """The list for people, one line for each."""
+    heads = [f"{scale}: runs, {SCALES[scale].device} time" for scale in SCALE_NAMES]
+    print(f"{'experiment':<{NAME}}  " + "  ".join(f"{head:<{len(head)}}" for head in heads) + "  what varies")
     for entry in entries:
-        if entry is entries[-1]:
-            table.add_section()
         cells = [f"{entry[scale]['runs']}, {duration(entry[scale]['seconds'])}" for scale in SCALE_NAMES]
-        table.add_row(entry["name"], entry["varies"], *cells)
-    console.print(table)
-    console.print("\nTimes are rough: one core or one GPU, one run after the other.", highlight=False)
+        columns = "  ".join(f"{cell:<{len(head)}}" for cell, head in zip(cells, heads, strict=True))
+        print(f"{entry['name']:<{NAME}}  {columns}  {entry['varies']}")
+    print("Times are rough: on one core or one GPU, one run after the other.")

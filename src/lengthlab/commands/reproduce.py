@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
-from rich.table import Table
 
 from lengthlab.claims.load import claim_named
 from lengthlab.commands.claims import Json, print_verdicts
@@ -23,8 +22,12 @@ from lengthlab.sweep.trial import EngineName, Outcome, SweepOptions, Trial
 
 
 def reproduce(
-    *names: Annotated[str, Parameter(help="Experiments, or YAML files with experiments of your own; all for every one.")],
-    scale: Annotated[ScaleName, Parameter(help="smoke: seconds a run; mini: minutes on a core; paper: for GPUs.")] = "mini",
+    *names: Annotated[
+        str, Parameter(help="Experiments, or YAML files with experiments of your own; all for every one.")
+    ],
+    scale: Annotated[
+        ScaleName, Parameter(help="smoke: seconds a run; mini: minutes on a core; paper: for GPUs.")
+    ] = "mini",
     seeds: Annotated[str | None, Parameter(help="Such as 1-3; the experiment's own if not given.")] = None,
     engine: Annotated[EngineName, Parameter(help="Runs in processes here, or on a Ray cluster.")] = "local",
     workers: Annotated[int | None, Parameter(help="Runs at a time; as many as cores if not given.")] = None,
@@ -52,7 +55,7 @@ def reproduce(
         if as_json:
             print(json.dumps(runs, indent=2))
         else:
-            print_plan(console, runs, scale)
+            print_plan(runs, scale)
         return
     from lengthlab.checks import check
 
@@ -60,7 +63,9 @@ def reproduce(
         check(trial.config)
     outcomes = [] if collect_only else _sweep(unique(planned), options, console)
     report = _finish(chosen, scale, numbers, out or Path("results") / scale, console)
-    report |= {"failed": [{"run": one.trial.id, "label": one.trial.label, "error": one.error} for one in _failed(outcomes)]}
+    report |= {
+        "failed": [{"run": one.trial.id, "label": one.trial.label, "error": one.error} for one in _failed(outcomes)]
+    }
     if as_json:
         print(json.dumps(report, indent=2))
     if _failed(outcomes):
@@ -96,18 +101,15 @@ def describe(planned: dict[str, list[Planned]], scale: ScaleName) -> list[dict[s
     ]
 
 
-def print_plan(console: Console, runs: Sequence[dict[str, Any]], scale: ScaleName) -> None:
-    """What would be done."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("run", "setting and seed", "state", "time", "experiments"):
-        table.add_column(column, no_wrap=column == "run", justify="right" if column == "time" else "left")
+def print_plan(runs: Sequence[dict[str, Any]], scale: ScaleName) -> None:
+    """What would be done, a line for each run."""
+    width = max(len(run["label"]) for run in runs)
     for run in runs:
-        table.add_row(run["run"], run["label"], run["state"], duration(run["seconds"]), ", ".join(run["experiments"]))
-    console.print(table)
+        time = duration(run["seconds"])
+        print(f"{run['run']}  {run['label']:<{width}}  {run['state']:<11}  {time:>8}  {', '.join(run['experiments'])}")
     left = [run for run in runs if run["state"] != "finished"]
     cost = duration(sum(run["seconds"] for run in left))
-    text = f"{len(runs)} runs, {len(left)} to do: about {cost} of {SCALES[scale].device} time. Nothing was started."
-    console.print("\n" + text, highlight=False, soft_wrap=True)
+    print(f"{len(runs)} runs, {len(left)} to do: about {cost} of {SCALES[scale].device} time. Nothing was started.")
 
 
 def _sweep(todo: list[Trial], options: SweepOptions, console: Console) -> list[Outcome]:
@@ -124,19 +126,22 @@ def _finish(
     chosen: Sequence[Experiment], scale: ScaleName, seeds: Sequence[int] | None, folder: Path, console: Console
 ) -> dict[str, Any]:
     """Tables, figures and verdicts of what is finished."""
-    from lengthlab.commands.draw import draw
     from lengthlab.experiments.collect import collect
+    from lengthlab.report.draw import draw
 
     results = collect(chosen, scale, folder, seeds)
     figures, judged = {}, {}
     for experiment in chosen:
         members = results.members(experiment.name)
-        figures[experiment.name] = [str(file) for file in draw(experiment, results, folder / "figures")] if members else []
+        figures[experiment.name] = (
+            [str(file) for file in draw(experiment, results, folder / "figures")] if members else []
+        )
         judged |= {name: claim_named(name).judge(results) for name in experiment.claims}
     console.print()
     for name, files in figures.items():
-        console.print(f"{name}: {len(results.members(name))} runs; {'  '.join(files) or 'nothing to draw yet'}",
-                      highlight=False, soft_wrap=True, markup=False)  # fmt: skip
+        runs = len(results.members(name))
+        text = f"{name}: {runs} run{'' if runs == 1 else 's'}; {'  '.join(files) or 'nothing to draw yet'}"
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
     console.print(f"tables: {folder}\n", highlight=False, soft_wrap=True, markup=False)
     if judged:
         print_verdicts(console, list(judged.values()))

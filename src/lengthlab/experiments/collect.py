@@ -1,7 +1,7 @@
 """From finished run folders to result tables.
 
-Tables grow together: rows of runs that are not on this machine stay as long as the experiment still asks for these runs;
-runs that no experiment has any more are left out.
+Rows of runs that are not on this machine stay as long as their experiment asks for these very runs; runs that no
+experiment has any more are left out.
 """
 
 import json

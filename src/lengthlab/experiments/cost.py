@@ -1,10 +1,12 @@
 """How long a run will take, roughly, from its config alone: FLOPs over the speed that a scale assumes."""
 
+import json
 from functools import cache
 
 from lengthlab.config import Config
 from lengthlab.experiments.scales import SCALES, ScaleName
 from lengthlab.formats import FORMATS
+from lengthlab.formats.format import Format
 from lengthlab.recipes.load import validate
 from lengthlab.tasks import TASKS
 from lengthlab.training.schedule import longest_digits
@@ -47,9 +49,7 @@ def tokens(text: str, digits: int) -> int:
 
 
 @cache
-def _writer(text: str):  # noqa: ANN202
-    import json
-
+def _writer(text: str) -> Format:
     config = validate(json.loads(text))
     return FORMATS[config.format.kind].load()(config.format, TASKS[config.task.kind].load()(config.task))
 
