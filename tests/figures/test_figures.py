@@ -53,11 +53,9 @@ def test_three_formats_alike_and_labelled(figure: Figure, encodings: list[Settin
 @each_figure
 def test_odd_tables_are_drawn(figure: Figure, setting: Callable[..., Setting], tmp_path: Path) -> None:
     one_seed = setting("one seed", seeds=1, panel="one seed")
-    zero = setting("zero", panel="zero")
-    nothing = [
-        replace(seed, exact_match=[row | {"exact_match": 0.0} for row in seed.exact_match]) for seed in zero.seeds
-    ]
-    zero = replace(zero, seeds=nothing)
+    rows = [{"digits": digits, "exact_match": 0.0} for digits in range(1, 21)]
+    learned = setting("zero", panel="zero")
+    zero = replace(learned, seeds=[replace(seed, exact_match=rows) for seed in learned.seeds])
     missing = Setting("missing", 10, [], "missing")
     untested = Setting("untested", 10, [Seed(1)], "untested")
     hostile = setting("<b>&$\\frac{1}$ -- _^ 100%", panel="$x^{")
