@@ -68,7 +68,7 @@ def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
     if what == "experiments":
         from lengthlab.commands.experiments import list_experiments, print_experiments
 
-        _print_json(list_experiments()) if as_json else print_experiments()
+        (_print_json if as_json else print_experiments)(list_experiments())
         return
     from lengthlab.catalogue import catalogue
 

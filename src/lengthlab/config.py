@@ -176,8 +176,8 @@ class TrainingOptions(Section):
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
     rows: Literal["auto", "dense", "packed"] = Field(
         default="auto",
-        description="packed: examples end to end in rows of `pack` tokens; dense: a batch for each length, with the same "
-        "loss; auto: packed on a GPU where attention has no bias",
+        description="packed: examples end to end in rows of `pack` tokens; dense: a batch for each length, with the "
+        "same loss; auto: packed on a GPU where attention has no bias",
     )
     device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto: a GPU if there is one")
     precision: Literal["auto", "fp32", "bf16"] = Field(

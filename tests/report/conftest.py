@@ -4,7 +4,6 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from lengthlab.config import Config
 from lengthlab.experiments.load import load_experiment
 from lengthlab.experiments.scales import ScaleName
 from lengthlab.experiments.trials import trials
+from lengthlab.report.page import build
 from lengthlab.results import Row, write_tables
 
 REACH = {"rope": 1.1, "kerple-log": 1.3, "none": 1.5, "fire": 2.0}
@@ -107,5 +107,17 @@ def make_errors(draw: random.Random) -> list[Row]:
 
 
 @pytest.fixture
-def tables() -> Callable[..., Any]:
+def tables() -> Callable[..., Path]:
     return make_tables
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of three experiments, one with data orders for seeds, one with an analysis of errors."""
+    folder = tmp_path_factory.mktemp("tables") / "results" / "smoke"
+    return make_tables(folder, ["index-hints", "init-vs-order", "errors"], "smoke", step=100)
+
+
+@pytest.fixture(scope="session")
+def page(results: Path) -> str:
+    return build(results)

@@ -7,11 +7,11 @@ A claim holds if every part does; it does not hold if one part is refuted; other
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from math import sqrt
-from statistics import fmean, stdev, variance
-from typing import Any, Literal
+from statistics import fmean
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
@@ -26,7 +26,8 @@ from lengthlab.statistics import bootstrap_interval, compare
 LEAST_SEEDS = 3
 LEAST_PLACES = 3  # of a trend
 LEVEL = 0.05
-RESAMPLES = 2_000
+RESAMPLES = 9_999
+Array = NDArray[np.float64]
 
 
 class Condition(Section):
@@ -177,8 +178,8 @@ class Spread(Claim):
         name, seeds = "standard deviation over seeds", tuple(map(len, groups))
         if not groups:
             return [Part.missing(name, (0,))]
-        low, high = _resampled(groups, _pooled_deviation)
-        return [Part(name, _above(low, high, self.at_least), _pooled_deviation(groups), low, high, seeds)]
+        value, low, high = _resampled(groups, _pooled_deviation)
+        return [Part(name, _above(low, high, self.at_least), value, low, high, seeds)]
 
 
 class Trend(Claim):
@@ -204,15 +205,13 @@ class Trend(Claim):
         groups = {setting: group for setting, group in groups.items() if len(group) >= LEAST_SEEDS}
         name, seeds = f"rank correlation with {self.by.replace('_', ' ')}", tuple(map(len, groups.values()))
         places = [place[setting] for setting in groups]
-        if len(set(places)) < LEAST_PLACES or len({value for group in groups.values() for value in group}) < 2:
-            return [Part.missing(name, seeds or (0,))]
-
-        def correlation(sample: Sequence[Sequence[float]]) -> float:
-            x = [at for at, group in zip(places, sample, strict=True) for _ in group]
-            return _rank_correlation(x, [value for group in sample for value in group])
-
-        low, high = _resampled(list(groups.values()), correlation)
-        value = correlation(list(groups.values()))
+        if len(set(places)) < LEAST_PLACES:
+            return [
+                Part.missing(name, seeds or (0,), f"needs {LEAST_PLACES} settings with {LEAST_SEEDS} runs that tell")
+            ]
+        if len({value for group in groups.values() for value in group}) < 2:
+            return [Part.missing(name, seeds, "the same in all runs")]
+        value, low, high = _resampled(list(groups.values()), lambda sample: _rank_correlation(places, sample))
         return [Part(name, _within(low, high, self.at_least, self.at_most), value, low, high, seeds)]
 
     def _place(self, results: Results, member: Member) -> float:
@@ -248,27 +247,28 @@ def _bounds(at_least: float | None, at_most: float | None) -> str:
     return f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
 
 
-def _pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
-    return sqrt(fmean(variance(group) for group in groups)) if len(groups) > 1 else stdev(groups[0])
+def _pooled_deviation(groups: Sequence[Array]) -> Array:
+    """From groups (R, n) the standard deviation within them: (R,)."""
+    return np.sqrt(np.mean([group.var(axis=1, ddof=1) for group in groups], axis=0))
 
 
-def _rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's, ties at their mean rank; 0 if either does not vary."""
+def _rank_correlation(places: Sequence[float], groups: Sequence[Array]) -> Array:
+    """Spearman's, of the groups' places with their values (R, n): (R,). Ties have their mean rank; 0 if all tie."""
     from scipy.stats import rankdata
 
-    a, b = rankdata(x), rankdata(y)
-    return float(np.corrcoef(a, b)[0, 1]) if a.std() and b.std() else 0.0
+    at = np.concatenate([np.full(group.shape[1], place) for place, group in zip(places, groups, strict=True)])
+    x, y = rankdata(at), rankdata(np.concatenate(groups, axis=1), axis=1)
+    x, y = x - x.mean(), y - y.mean(axis=1, keepdims=True)
+    scale = np.sqrt((x**2).sum() * (y**2).sum(axis=1))
+    return np.where(scale > 0, (y @ x) / np.maximum(scale, 1e-12), 0.0)
 
 
 def _resampled(
-    groups: Sequence[Sequence[float]], statistic: Callable[[Sequence[Sequence[float]]], float]
-) -> tuple[float, float]:
-    """The 95% percentile bootstrap interval of a statistic, seeds drawn anew within each group."""
+    groups: Sequence[Sequence[float]], statistic: Callable[[Sequence[Array]], Array]
+) -> tuple[float, float, float]:
+    """A statistic with its 95% percentile bootstrap interval, seeds drawn anew within each group."""
     rng = generator(0, "claims")
     arrays = [np.sort(np.asarray(group, dtype=float)) for group in groups]
-    values: Any = [
-        statistic([array[rng.integers(0, len(array), len(array))].tolist() for array in arrays])
-        for _ in range(RESAMPLES)
-    ]
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
+    drawn = [array[rng.integers(0, len(array), (RESAMPLES, len(array)))] for array in arrays]
+    low, high = np.quantile(statistic(drawn), [0.025, 0.975])
+    return float(statistic([array[None] for array in arrays])[0]), float(low), float(high)

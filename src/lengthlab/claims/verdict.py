@@ -19,17 +19,18 @@ class Part:
     seeds: tuple[int, ...]  # of each side, or of each setting
     p: float | None = None
     means: tuple[float, float] | None = None  # of the two sides
+    note: str = ""  # why there are no numbers
 
     @classmethod
-    def missing(cls, name: str, seeds: tuple[int, ...]) -> "Part":
-        """A part with too few runs to say anything."""
-        return cls(name, "not enough evidence", None, None, None, seeds)
+    def missing(cls, name: str, seeds: tuple[int, ...], note: str = "fewer than 3 runs that tell") -> "Part":
+        """A part about which nothing can be said."""
+        return cls(name, "not enough evidence", None, None, None, seeds, note=note)
 
     @property
     def numbers(self) -> str:
         """Its numbers in one line."""
         if self.value is None or self.low is None or self.high is None:
-            return f"{self.name}: too few runs"
+            return f"{self.name}: {self.note}"
         sides = f"{self.means[0]:.3g} vs {self.means[1]:.3g}, " if self.means else ""
         p = "" if self.p is None else f", p {'< 0.001' if self.p < 0.001 else f'= {self.p:.2g}'}"
         return f"{self.name}: {sides}{self.value:{'+' if self.means else ''}.3g} ({self.low:.3g} to {self.high:.3g}){p}"

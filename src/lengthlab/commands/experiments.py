@@ -1,5 +1,6 @@
 """`lengthlab list experiments`: what each varies, how many runs it has and how long they take."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from lengthlab.experiments.cost import duration, seconds
@@ -35,11 +36,11 @@ def _sum(costs: dict[str, float]) -> dict[str, Any]:
     return {"runs": len(costs), "seconds": round(sum(costs.values()))}
 
 
-def print_experiments() -> None:
+def print_experiments(entries: Sequence[dict[str, Any]]) -> None:
     """The list for people, one line for each."""
     heads = [f"{scale}: runs, {SCALES[scale].device} time" for scale in SCALE_NAMES]
     print(f"{'experiment':<{NAME}}  " + "  ".join(f"{head:<{len(head)}}" for head in heads) + "  what varies")
-    for entry in list_experiments():
+    for entry in entries:
         cells = [f"{entry[scale]['runs']}, {duration(entry[scale]['seconds'])}" for scale in SCALE_NAMES]
         columns = "  ".join(f"{cell:<{len(head)}}" for cell, head in zip(cells, heads, strict=True))
         print(f"{entry['name']:<{NAME}}  {columns}  {entry['varies']}")

@@ -139,8 +139,9 @@ def _finish(
         judged |= {name: claim_named(name).judge(results) for name in experiment.claims}
     console.print()
     for name, files in figures.items():
-        console.print(f"{name}: {len(results.members(name))} runs; {'  '.join(files) or 'nothing to draw yet'}",
-                      highlight=False, soft_wrap=True, markup=False)  # fmt: skip
+        runs = len(results.members(name))
+        text = f"{name}: {runs} run{'' if runs == 1 else 's'}; {'  '.join(files) or 'nothing to draw yet'}"
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
     console.print(f"tables: {folder}\n", highlight=False, soft_wrap=True, markup=False)
     if judged:
         print_verdicts(console, list(judged.values()))

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, pvariance
 from typing import Any
 
 Row = Mapping[str, Any]
+Look = dict[str, Any]  # how a line or a point is drawn: colour, marker, width
 Points = list[tuple[float, float]]  # x and y, in the order of x
 
 
@@ -71,9 +72,38 @@ def best_seed(setting: Setting) -> Seed | None:
     return max(tested, key=beyond, default=None)
 
 
+def scores_at(setting: Setting, length: int) -> list[float]:
+    """Exact match of every seed at one length."""
+    return [score for seed in setting.seeds if (score := score_at(seed, length)) is not None]
+
+
 def tested_lengths(settings: Sequence[Setting]) -> list[int]:
     """Every length that some seed was tested on."""
     return sorted({row["digits"] for setting in settings for seed in setting.seeds for row in seed.exact_match})
+
+
+def lengths_beyond(settings: Sequence[Setting], factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
+    """The tested lengths nearest to these multiples of the training length, fixed before anything is seen.
+
+    A length at which no run scores at all is left out, if another one remains.
+    """
+    trained = max(setting.trained for setting in settings)
+    tested = tested_lengths(settings)
+    chosen = sorted({min(tested, key=lambda length: abs(length - factor * trained)) for factor in factors})
+    alive = [length for length in chosen if any(any(scores_at(setting, length)) for setting in settings)]
+    return alive or chosen[:1]
+
+
+def most_telling_length(settings: Sequence[Setting]) -> int:
+    """The tested length beyond training at which the runs lie furthest apart."""
+    trained = max(setting.trained for setting in settings)
+    tested = tested_lengths(settings)
+
+    def variance(length: int) -> float:
+        scores = [score for setting in settings for score in scores_at(setting, length)]
+        return pvariance(scores) if scores else 0.0
+
+    return max([length for length in tested if length > trained] or tested, key=variance)
 
 
 def curves_of(setting: Setting) -> list[Points]:

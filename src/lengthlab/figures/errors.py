@@ -15,12 +15,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from lengthlab.figures.data import Seed, Setting, count
+from lengthlab.figures.data import Look, Seed, Setting, count, median_points
 from lengthlab.figures.panels import empty_panel, finish, key, log_axis, nothing_to_draw, offsets, panels
 from lengthlab.figures.style import QUIET, looks, style
 
@@ -34,7 +33,7 @@ MARKS = {
 }
 SAME_PLACES = "all digits at the same places"
 MOST, RAREST = 8, 1e-3  # wrong digits shown, and the smallest share
-BASE: Any = {"color": QUIET, "linewidth": 1.2, "linestyle": (0, (2, 1.5))}
+BASE: Look = {"color": QUIET, "linewidth": 1.2, "linestyle": (0, (2, 1.5))}
 
 Shares = dict[str, float]
 
@@ -51,7 +50,7 @@ def error_panels(settings: Sequence[Setting], path: Path, title: str = "", lengt
         drawn = [setting for setting in settings if any(length in _lengths(seed) for seed in setting.seeds)]
         looked = looks([setting.label for setting in drawn])
         for place, setting in enumerate(drawn):
-            look = dict(zip(("color", "marker"), looked[setting.label], strict=True))
+            look: Look = dict(zip(("color", "marker"), looked[setting.label], strict=True))
             seeds = [seed for seed in setting.seeds if length in _lengths(seed)]
 
             def shares(measure: str, seeds: Sequence[Seed] = seeds) -> list[Shares]:
@@ -83,29 +82,25 @@ def _shares(seed: Seed, measure: str, length: int) -> Shares:
     }
 
 
-def _points(axes: Axes, x: float, values: Sequence[float], look: dict[str, Any], width: float = 0.0) -> None:
+def _points(axes: Axes, x: float, values: Sequence[float], look: Look, width: float = 0.0) -> None:
     """Every seed small, their median large."""
-    for shift, value in zip(offsets(len(values), width), values, strict=True):
-        axes.plot(x + shift, value, linestyle="none", markersize=3, alpha=0.5, **look)
     if values:
+        places = [x + shift for shift in offsets(len(values), width)]
+        axes.plot(places, values, linestyle="none", markersize=3, alpha=0.5, **look)
         axes.plot(x, median(values), linestyle="none", markersize=6.5, zorder=4, clip_on=False, **look)
 
 
-def _carry(axes: Axes, place: int, seeds: Sequence[Shares], look: dict[str, Any]) -> None:
+def _carry(axes: Axes, place: int, seeds: Sequence[Shares], look: Look) -> None:
     _points(axes, place, [seed["wrong digits"] for seed in seeds if "wrong digits" in seed], look, 0.4)
     if base := [seed[SAME_PLACES] for seed in seeds if SAME_PLACES in seed]:
         axes.plot([place - 0.35, place + 0.35], [median(base)] * 2, **BASE)
 
 
-def _profile(axes: Axes, names: Sequence[str], seeds: Sequence[Shares], look: dict[str, Any]) -> None:
+def _profile(axes: Axes, names: Sequence[str], seeds: Sequence[Shares], look: Look) -> None:
     """The median of a measure over ordered keys, with the seeds as small points."""
-    middles = []
-    for x, name in enumerate(names):
-        values = [seed[name] for seed in seeds if name in seed]
-        for value in values:
-            axes.plot(x, value, linestyle="none", markersize=2.5, alpha=0.35, **look)
-        if values:
-            middles.append((x, median(values)))
+    found = [(x, seed[name]) for seed in seeds for x, name in enumerate(names) if name in seed]
+    middles = median_points([[point] for point in found])
+    axes.plot([x for x, _ in found], [y for _, y in found], linestyle="none", markersize=2.5, alpha=0.35, **look)
     axes.plot([x for x, _ in middles], [y for _, y in middles], linewidth=1.5, markersize=5, **look)
 
 
@@ -115,7 +110,7 @@ def _base(axes: Axes, names: Sequence[str], seeds: Sequence[Shares]) -> None:
     axes.plot([x for x, _ in shown], [y for _, y in shown], zorder=1, **BASE)
 
 
-def _counts(axes: Axes, seeds: Sequence[Shares], look: dict[str, Any]) -> None:
+def _counts(axes: Axes, seeds: Sequence[Shares], look: Look) -> None:
     """Shares of wrong answers by number of wrong digits, with the exponential law of the same mean."""
     seeds = [seed for seed in seeds if seed]
     for wrong in range(1, MOST + 1):
@@ -139,13 +134,13 @@ def exponential_ratio(shares: Shares) -> float:
     return 1 - total / sum(int(wrong) * share for wrong, share in shares.items()) if total else 0.0
 
 
-def _marks(axes: Axes, place: int, settings: int, seeds: Sequence[Shares], look: dict[str, Any]) -> None:
+def _marks(axes: Axes, place: int, settings: int, seeds: Sequence[Shares], look: Look) -> None:
     shift = list(offsets(settings, 0.6))[place]
     for row, name in enumerate(MARKS):
         values = [seed[name] for seed in seeds if name in seed]
-        for value in values:
-            axes.plot(value, row + shift, linestyle="none", markersize=3, alpha=0.5, clip_on=False, **look)
         if values:
+            heights = [row + shift] * len(values)
+            axes.plot(values, heights, linestyle="none", markersize=3, alpha=0.5, clip_on=False, **look)
             axes.plot(median(values), row + shift, linestyle="none", markersize=6, zorder=4, clip_on=False, **look)
 
 
@@ -206,7 +201,6 @@ def _key(axes: Axes, settings: Sequence[Setting], looked: dict[str, tuple[str, s
         ("one seed (large: median)", {"marker": "o", "linestyle": "none", "markersize": 3}),
         ("expected by chance", BASE),
         ("exponential fit", {"linewidth": 1}),
-        shade="",
     )
     title = f"sums of {length} digits" if length else "all sums beyond training"
     place = {"loc": "center left", "bbox_to_anchor": (-0.05, 0.5), "alignment": "left"}

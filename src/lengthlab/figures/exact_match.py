@@ -32,9 +32,11 @@ from lengthlab.figures.panels import (
     marked_line,
     nothing_to_draw,
     outer,
+    panel_title,
     panels,
     percent_axis,
     seed_lines,
+    shade_label,
     shade_training,
     variant_style,
 )
@@ -86,18 +88,18 @@ def exact_match_over_seeds(settings: Sequence[Setting], path: Path, title: str =
         for place, setting in zip(axes, settings, strict=True):
             colour, _ = colours[setting.panel or setting.label]
             curves = curves_of(setting)
-            shade_training(place, setting.trained, max(lengths) if len(settings) == 1 else None)
+            shade_training(place, setting.trained)
             seed_lines(place, curves, colour)
             if (best := best_seed(setting)) and len(curves) > 1:
                 line(place, by_length(best), colour, zorder=4, **DASHED)
-            place.set_title(f"{setting.label} ({count(len(curves))})", fontsize=10, pad=6)
+            panel_title(place, f"{setting.label} ({count(len(curves))})", len(settings))
             length_axis(place, max(lengths))
             percent_axis(place)
             if not curves:
                 empty_panel(place)
         outer(axes, DIGITS, EXACT_MATCH)
         entries = (("one seed", THIN), ("median", BOLD), ("best seed", DASHED))
-        legend_below(figure, key(*entries, shade="" if len(settings) == 1 else "lengths of training"))
+        legend_below(figure, key(*entries, shade=shade_label(settings)))
         return finish(figure, path, title)
 
 
@@ -121,7 +123,7 @@ def best_of_seeds(settings: Sequence[Setting], path: Path, title: str = "") -> l
             ends.append((by_length(best)[-1][1], setting.label, colour))
             named.append((setting.label, {"color": colour, "marker": marker, "linewidth": 1.5}))
         for trained in {setting.trained for setting in drawn}:
-            shade_training(axes, trained, max(lengths))
+            shade_training(axes, trained)
         length_axis(axes, max(lengths))
         percent_axis(axes)
         axes.set(xlabel=DIGITS, ylabel=EXACT_MATCH)
@@ -132,7 +134,7 @@ def best_of_seeds(settings: Sequence[Setting], path: Path, title: str = "") -> l
             ("inside training lengths", {"marker": "o", "markerfacecolor": "white", "linestyle": "none"}),
         ]
         labelled = end_labels(axes, ends, max(lengths))
-        legend_below(figure, key(*([] if labelled else named), *entries, shade=""), columns=2)
+        legend_below(figure, key(*([] if labelled else named), *entries, shade=shade_label(drawn)), columns=2)
         return finish(figure, path, title)
 
 
@@ -156,7 +158,7 @@ def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> l
                 if setting.trained < longest_trained:  # its own range ends within the shade
                     place.axvline(setting.trained + 0.5, linewidth=1, alpha=0.7, **variant_style(which))
                 numbers.append(len(curves))
-            place.set_title(f"{panel} ({counts(numbers)})" if panel else f"({counts(numbers)})", fontsize=10, pad=6)
+            panel_title(place, f"{panel} ({counts(numbers)})".strip(), len(grouped))
             length_axis(place, max(lengths))
             percent_axis(place)
             if not any(numbers):
@@ -166,7 +168,11 @@ def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> l
             (f"{variant}{_shorter(settings, variant)}, median", BOLD | variant_style(which))
             for which, variant in enumerate(variants)
         ]
-        legend_below(figure, key(*entries, ("one seed", THIN)), columns=2 if len(variants) > 1 else 3)
+        legend_below(
+            figure,
+            key(*entries, ("one seed", THIN), shade=shade_label(settings)),
+            columns=2 if len(variants) > 1 else 3,
+        )
         return finish(figure, path, title)
 
 

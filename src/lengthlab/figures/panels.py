@@ -10,21 +10,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
 
-from lengthlab.figures.data import Points, median_points
+from lengthlab.figures.data import Look, Points, Setting, median_points
 from lengthlab.figures.style import COLOURS, QUIET, SHADE, WIDTH, ink, save
 
-THIN: Any = {"linewidth": 0.8, "alpha": 0.5}
-BOLD: Any = {"linewidth": 2.2}
-DASHED: Any = {"linewidth": 1.5, "linestyle": (0, (4, 1.5))}
+THIN: Look = {"linewidth": 0.8, "alpha": 0.5}
+BOLD: Look = {"linewidth": 2.2}
+DASHED: Look = {"linewidth": 1.5, "linestyle": (0, (4, 1.5))}
 
 
 def panels(count: int, columns: int = 2, height: float = 1.75, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure of house width with `count` panels, row by row; one panel alone is higher. Shared axes by default."""
+    """A figure of house width with `count` panels, row by row; a single row is higher. Shared axes by default."""
     columns = min(columns, count)
     rows = -(-count // columns)
-    size = (WIDTH, 3.1 if count == 1 and height == 1.75 else 0.6 + height * rows)
+    size = (WIDTH, 3.1 if rows == 1 and height == 1.75 else 0.6 + height * rows)
     options = {"sharex": True, "sharey": True} | options
     figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
     axes: list[Axes] = list(grid.flat)
@@ -58,6 +58,11 @@ def wrapped(label: str, width: int = 20) -> str:
     return "\n".join(textwrap.wrap(label, width)) or label
 
 
+def panel_title(axes: Axes, text: str, count: int, columns: int = 2) -> None:
+    """The title of one of `count` panels, on two lines where a neighbour is near."""
+    axes.set_title(wrapped(text, 56 // min(columns, count)), fontsize=10, pad=6)
+
+
 def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
     """Label the horizontal axis under the lowest panels, the vertical one once for all."""
     if len(axes) == 1:
@@ -69,16 +74,11 @@ def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
     axes[0].figure.supylabel(ylabel, fontsize=10, y=0.55)
 
 
-def percent_axis(axes: Axes) -> None:
-    """Shares from 0% to 100%."""
+def percent_axis(axes: Axes, small: bool = False) -> None:
+    """Shares from 0% to 100%; few ticks in a small panel."""
     axes.set_ylim(0, 1)
-    axes.set_yticks([0, 0.5, 1] if _height(axes) < 1.6 else [0, 0.2, 0.4, 0.6, 0.8, 1])
+    axes.set_yticks([0, 0.5, 1] if small else [0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-
-
-def _height(axes: Axes) -> float:
-    figure = axes.figure
-    return figure.get_figheight() / axes.get_subplotspec().get_gridspec().nrows if axes.get_subplotspec() else 3.0
 
 
 def length_axis(axes: Axes, longest: int) -> None:
@@ -91,7 +91,7 @@ def log_axis(axis: Any, places: int = 6) -> None:
     """A logarithmic axis whose ticks are plain numbers."""
     axis.set_major_locator(LogLocator(numticks=places))
     axis.set_major_formatter(FuncFormatter(plain_power))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
 
 
 def plain_power(value: float, _: object = None) -> str:
@@ -115,12 +115,16 @@ def shade_training(axes: Axes, trained: int, longest: int | None = None) -> None
     if longest is None:
         return
     text = f"trained on 1-{trained} digits"
-    inches = axes.figure.get_figwidth() * 0.75 * trained / longest
-    if inches > 1.8:  # room for the label along the axis
+    if trained > 0.35 * longest:  # room for the label along the axis
         axes.annotate(text, (trained + 0.4, 0.04), ha="right", color=QUIET, fontsize=9)
     else:
         middle = (trained + 1) / 2
         axes.annotate(text, (middle, 0.5), ha="center", va="center", rotation=90, color=QUIET, fontsize=9)
+
+
+def shade_label(settings: Sequence[Setting]) -> str:
+    """What the shaded lengths are, for the legend; the longest range if settings differ."""
+    return f"trained on 1-{max(setting.trained for setting in settings)} digits"
 
 
 def seed_lines(axes: Axes, curves: Sequence[Points], color: str, **bold: Any) -> None:
@@ -130,7 +134,7 @@ def seed_lines(axes: Axes, curves: Sequence[Points], color: str, **bold: Any) ->
     line(axes, median_points(curves), color, zorder=3, **(BOLD | bold))
 
 
-def variant_style(which: int) -> dict[str, Any]:
+def variant_style(which: int) -> Look:
     """A colour and a dash for the first, second, ... variant: they differ in print without colour too."""
     dashes = ("-", (0, (3, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
     return {"color": COLOURS[which % len(COLOURS)], "linestyle": dashes[which % len(dashes)]}
@@ -150,14 +154,11 @@ def marked_line(axes: Axes, curve: Points, trained: int, colour: str, marker: st
     line(axes, inside, colour, **hollow)
 
 
-def key(
-    *entries: tuple[str, dict[str, Any]], shade: str = "lengths of training", colour: str = "#444444"
-) -> list[Line2D | Patch]:
-    """Handles of a legend: labels with the properties of their lines; `shade` names the grey band."""
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], label=label, **({"color": colour} | properties)) for label, properties in entries
-    ]
-    return handles + ([Patch(color=SHADE, label=shade)] if shade else [])
+def key(*entries: tuple[str, Look], shade: str = "") -> list[Line2D | Patch]:
+    """Handles of a legend: labels with the looks of their lines; `shade` names the grey band if there is one."""
+    looks: list[tuple[str, Look]] = [(label, {"color": "#444444"} | look) for label, look in entries]
+    lines = [Line2D([], [], label=label, **look) for label, look in looks]
+    return [*lines, Patch(color=SHADE, label=shade)] if shade else [*lines]
 
 
 def legend_below(figure: Figure, handles: Sequence[Line2D | Patch], columns: int = 4) -> None:

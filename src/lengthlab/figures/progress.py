@@ -42,7 +42,7 @@ def evolution(settings: Sequence[Setting], path: Path, title: str = "") -> list[
                     if curve := points(rows, "step", "exact_match"):
                         curves.append(curve)
                 seed_lines(place, curves, colours[setting.panel or setting.label][0], linewidth=1.8)
-                percent_axis(place)
+                percent_axis(place, small=True)
                 place.xaxis.set_major_formatter(_thousands)
                 place.locator_params(axis="x", nbins=3)
                 place.set_xlim(left=0)
@@ -101,7 +101,7 @@ def loss_curves(settings: Sequence[Setting], path: Path, title: str = "") -> lis
             for which, variant in enumerate(variants)
         ]
         one_seed = f"one seed (running mean of {WINDOW} points)"
-        legend_below(figure, key(*named, (one_seed, THIN), shade=""), columns=2)
+        legend_below(figure, key(*named, (one_seed, THIN)), columns=2)
         return finish(figure, path, title)
 
 

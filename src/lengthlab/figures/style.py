@@ -90,9 +90,12 @@ def save(figure: Figure, path: Path) -> list[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     files = []
+    figure.draw_without_rendering()  # the layout is found once and kept for all formats
+    figure.set_layout_engine(None)
+    extent = figure.get_tightbbox().padded(0.1)
     name = path.stem if path.suffix in (".png", ".svg", ".pdf") else path.name
     for suffix in _formats.get():
         files.append(path.with_name(f"{name}.{suffix}"))
-        figure.savefig(files[-1], bbox_inches="tight", metadata=undated.get(suffix))
+        figure.savefig(files[-1], bbox_inches=extent, metadata=undated.get(suffix))
     plt.close(figure)
     return files

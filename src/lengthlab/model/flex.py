@@ -1,7 +1,7 @@
 """Attention over packed rows that computes only the blocks in which examples meet themselves (flex_attention).
 
-It trains on GPUs only; on a CPU it can be run forward, which is how it is tested. It takes no additive bias here: learned
-biases would have to be written out for every pair of tokens of a row, and dense batches of one length are cheaper then.
+It trains on GPUs only; on a CPU it can be run forward, which is how it is tested. It takes no additive bias here: a
+learned one would have to be written out for every pair of tokens of a row, and dense batches are cheaper then.
 """
 
 from functools import cache

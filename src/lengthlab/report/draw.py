@@ -1,5 +1,6 @@
 """From the result tables of an experiment to its figure."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from lengthlab.figures.data import Seed, Setting
 from lengthlab.figures.errors import error_panels
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
 from lengthlab.figures.progress import evolution, loss_curves
-from lengthlab.figures.seeds import box_over_settings, factor_by_training_length, inside_against_beyond, order_grid
+from lengthlab.figures.reach import factor_by_training_length
+from lengthlab.figures.scatter import inside_against_beyond
+from lengthlab.figures.seeds import box_over_settings, order_grid
 from lengthlab.results import Results
 
 Figure = Callable[[Sequence[Setting], Path, str], list[Path]]
@@ -39,7 +42,16 @@ def draw_named(name: str, figure: str, results: Results, folder: Path) -> list[P
     """The same by the names of an experiment and of a figure."""
     if figure not in FIGURES:
         raise UserError(f"no figure {figure!r}; {suggestion(figure, FIGURES)}")
-    return FIGURES[figure](settings_of(name, figure, results), folder / name, "")
+    return FIGURES[figure](settings_of(name, figure, results), folder / anchor(name), "")
+
+
+def anchor(name: str) -> str:
+    """A name as part of an address or a file's name; those of the paper's experiments stay as they are.
+
+    >>> anchor("index-hints"), anchor("../my own: 1")
+    ('index-hints', 'my-own-1')
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "experiment"
 
 
 def settings_of(name: str, figure: str, results: Results) -> list[Setting]:

@@ -19,7 +19,7 @@ from lengthlab.experiments.trials import settings as settings_of_scale
 from lengthlab.experiments.trials import trials
 from lengthlab.figures.style import only
 from lengthlab.recipes.load import load_config
-from lengthlab.report.draw import draw_named, settings_of
+from lengthlab.report.draw import anchor, draw_named, settings_of
 from lengthlab.report.embed import Picture, picture
 from lengthlab.report.settings import as_text, as_yaml, differences
 from lengthlab.report.story import alternative
@@ -54,6 +54,10 @@ class Chapter:
     other_recipe: int = 0  # runs that were made with other settings than the experiment has now
     verdicts: list[Verdict] = field(default_factory=list)
 
+    @property
+    def anchor(self) -> str:
+        return anchor(self.name)
+
 
 def build(folder: Path, figures: Path | None = None) -> str:
     """The page for the tables of `folder`, which is named after its scale; figures are kept in `figures` if given."""
@@ -86,7 +90,6 @@ def render(
         symbols=SYMBOLS,
         found={finding: sum(verdict.finding == finding for verdict in verdicts) for finding in SYMBOLS},
         chapters=chapters,
-        chapter_names={chapter.name for chapter in chapters},
         base=as_yaml(base),
     )
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from lengthlab.figures.data import Setting, count, score_at
-from lengthlab.figures.seeds import lengths_beyond, reached
+from lengthlab.figures.data import Setting, count, lengths_beyond, scores_at
 
 
 def alternative(sentence: str, settings: Sequence[Setting]) -> str:
@@ -20,15 +19,9 @@ def findings(settings: Sequence[Setting]) -> list[str]:
     length = lengths_beyond(tested, (1.5,))[0]
     told = []
     for setting in tested:
-        scores = [score for seed in setting.seeds if (score := score_at(seed, length)) is not None]
-        if scores:
+        if scores := scores_at(setting, length):
             told.append(
                 f"{setting.label}: median {median(scores):.0%}, best {max(scores):.0%} at {length} digits"
                 f" (trained on 1-{setting.trained}, {count(len(scores))})."
             )
     return told
-
-
-def reach(setting: Setting, threshold: float = 0.9) -> list[int]:
-    """For each seed the longest length up to which it keeps at least this exact match."""
-    return sorted(reached(seed, threshold) for seed in setting.seeds if seed.exact_match)
