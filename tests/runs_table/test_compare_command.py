@@ -32,7 +32,7 @@ def test_five_seeds_are_compared_as_groups(runs: Callable[..., None], lengthlab:
     runs("rope", ROPE[:5])
     status, out, err = lengthlab(*ARGUMENTS, "--names", "FIRE,RoPE")
     assert status == 0 and err == ""
-    assert "FIRE: 5 seeds: mean 88%" in out and "RoPE: 5 seeds: mean 41%" in out
+    assert "FIRE (encoding = 'fire'): 5 seeds: mean 88%" in out and "RoPE (encoding = 'rope'): 5 seeds: mean 41%" in out
     assert "FIRE beats RoPE at 12 digits: 88% against 41% in the mean over 5 seeds each (difference 47 points" in out
     assert "exact permutation test, p = 0.0079" in out
 
@@ -45,12 +45,20 @@ def test_six_seeds_are_paired_unless_told_otherwise(runs: Callable[..., None], l
     assert result["comparison"]["n"] == [6, 6] and result["groups"][0]["runs"] == [f"fire{seed}" for seed in range(6)]
     assert result["groups"][1]["seeds"] == {str(seed): score for seed, score in enumerate(ROPE)}
     expected = compare(*({str(s): v for s, v in enumerate(g)} for g in (FIRE, ROPE)), paired=True)
-    assert result["comparison"]["low"] == expected.interval[0] if expected.interval else False
+    assert (result["comparison"]["low"], result["comparison"]["high"]) == expected.interval
     assert "encoding = 'fire' beats encoding = 'rope' at 12 digits" in result["sentence"]
     apart = json.loads(lengthlab(*ARGUMENTS, "--no-paired", "--json")[1])["comparison"]
     assert not apart["paired"] and apart["p"] == pytest.approx(2 / 924)
     swapped = json.loads(lengthlab("compare", ARGUMENTS[2], ARGUMENTS[1], *ARGUMENTS[3:], "--json")[1])
     assert swapped["comparison"]["difference"] == -result["comparison"]["difference"]
+
+
+def test_long_conditions_get_short_names(runs: Callable[..., None], lengthlab: Command) -> None:
+    runs("fire", FIRE[:3])
+    runs("rope", ROPE[:3])
+    _, out, _ = lengthlab("compare", "encoding = 'fire' and layers > 0", *ARGUMENTS[2:])
+    assert "A (encoding = 'fire' and layers > 0): 3 seeds" in out and "difference between A and B at 12 digits" in out
+    assert "With so few seeds p cannot be below 0.1, whatever they score" in out
 
 
 def test_what_a_reader_should_know_is_noted(runs: Callable[..., None], make_run: MakeRun, lengthlab: Command) -> None:

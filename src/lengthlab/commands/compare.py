@@ -15,6 +15,7 @@ from lengthlab.runs_table.read import Record, read_runs
 from lengthlab.statistics import SeedSummary
 from lengthlab.statistics import compare as compare_seeds
 
+SHORT = 30  # a condition up to this length can stand in a sentence
 FEWEST_PAIRS = 6  # with five, the least p of a paired test is 0.0625
 
 
@@ -42,7 +43,8 @@ def compare(
     b
         Condition for the second group.
     """
-    called = [name.strip() for name in names.split(",")] if names else [a, b]
+    short = [a, b] if max(len(a), len(b)) <= SHORT else ["A", "B"]
+    called = [name.strip() for name in names.split(",")] if names else short
     if len(called) != 2 or not all(called):
         raise UserError("--names: two names with a comma between them, such as FIRE,RoPE")
     loaded = read_runs(runs_folder())
@@ -69,8 +71,8 @@ def compare(
         sentence = {"digits": digits, "sentence": result.sentence, "notes": notes}
         print_json({"groups": described, "comparison": result.as_dict(), **sentence})
         return
-    for name, summary in zip(called, summaries, strict=True):
-        print(f"{name}: {summary.sentence}")
+    for name, condition, summary in zip(called, (a, b), summaries, strict=True):
+        print(f"{name}{f' ({condition})' if name != condition else ''}: {summary.sentence}")
     print("\n".join(["", result.sentence, *notes]))
 
 
@@ -85,7 +87,7 @@ def _scores(condition: str, records: Sequence[Record], digits: int) -> dict[str,
     for record in tested:
         if record.seed in seeds:
             other = seeds[record.seed]
-            differing = differences(group([other, record]))[0]
+            differing = differences([other.row["config"], record.row["config"]])[0]
             reason = f"differ in {', '.join(differing)}" if differing else "are copies"
             raise UserError(
                 f"compare: {condition!r} has seed {record.seed} twice: runs {other.id} and {record.id} {reason}; "
@@ -101,9 +103,8 @@ def _notes(name: str, records: Sequence[Record], digits: int) -> list[str]:
     settings = group(tested)
     notes = []
     if len(settings) > 1:
-        notes.append(
-            f"Mind that {name} mixes {len(settings)} settings, which differ in {', '.join(differences(settings)[0])}."
-        )
+        differing = ", ".join(differences([setting.config for setting in settings])[0])
+        notes.append(f"Mind that {name} mixes {len(settings)} settings, which differ in {differing}.")
     if len(tested) < len(records):
         left = len(records) - len(tested)
         notes.append(f"{left} of {len(records)} runs of {name} were not tested at {digits} digits and are left out.")

@@ -47,7 +47,7 @@ def _lengths(groups: Sequence[Group], digits: str | None) -> list[int]:
 def describe(groups: Sequence[Group], lengths: Sequence[int], threshold: float) -> list[dict[str, Any]]:
     """For each group: how its setting differs from the others, its runs, how far it generalizes, and its scores."""
     described = []
-    for found, differing in zip(groups, differences(groups), strict=True):
+    for found, differing in zip(groups, differences([found.config for found in groups]), strict=True):
         reached = found.generalization(threshold)
         factors = [one.factor for one in reached.values()]
         described.append(

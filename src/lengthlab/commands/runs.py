@@ -18,7 +18,8 @@ from rich.text import Text
 from lengthlab.errors import UserError
 from lengthlab.runs import runs_folder
 from lengthlab.runs_table.database import Database, Result, is_query
-from lengthlab.runs_table.read import Loaded, read_runs
+from lengthlab.runs_table.over_seeds import differences
+from lengthlab.runs_table.read import Loaded, Record, read_runs
 from lengthlab.runs_table.shown import cell, header, view
 
 COLOURS = {"finished": "green", "running": "cyan", "interrupted": "yellow", "failed": "red"}
@@ -60,6 +61,9 @@ def runs(
     loaded = read_runs(runs_folder())
     database = Database(loaded, metrics="metrics" in condition.lower())
     complain(loaded)
+    if not loaded.records and not as_json and not as_csv:
+        print(f"no runs in {loaded.folder} yet: lengthlab train zhou2024-mini makes one")
+        return
     if over_seeds:
         from lengthlab.commands.over_seeds import print_over_seeds
 
@@ -71,8 +75,6 @@ def runs(
         print_json(result.dicts())
     elif as_csv:
         print_csv(result.columns, result.rows)
-    elif not loaded.records:
-        print(f"no runs in {loaded.folder} yet: lengthlab train zhou2024-mini makes one")
     elif is_query(condition) or columns:
         _print_result(result, Console())
     elif not result.rows:
@@ -88,7 +90,7 @@ def complain(loaded: Loaded) -> None:
         Console(stderr=True).print(note, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
-def select(loaded: Loaded, database: Database, condition: str) -> list[Any]:
+def select(loaded: Loaded, database: Database, condition: str) -> list[Record]:
     """The records that fulfil a condition."""
     if is_query(condition):
         raise UserError(f"runs: a condition is wanted, such as encoding = 'fire', not {condition!r}")
@@ -120,6 +122,9 @@ def _print_view(result: Result, console: Console, total: int) -> None:
         say(f"the same in all: {same}", "dim")
     if shown.same_as_weights and len(rows) > 1:
         say(f"{' and '.join(shown.same_as_weights)}: the same as seed_weights", "dim")
+    hidden = [name for name in differences([row["config"] for row in rows])[0] if name not in result.columns]
+    if hidden:
+        say(f"they differ in more than columns show: {', '.join(hidden)}", "dim")
     left_out = f"no room for {', '.join(shown.left_out)}; " if shown.left_out else ""
     say(f"{left_out}--columns a,b chooses columns, --columns all shows every one", "dim")
 
@@ -145,7 +150,7 @@ def _table(result: Result, columns: Sequence[str]) -> Table:
     for name in columns:
         values = [row[result.columns.index(name)] for row in result.rows]
         is_text = any(isinstance(value, str | datetime | dict | list) for value in values)
-        table.add_column(header(name), justify="left" if is_text else "right", overflow="fold")
+        table.add_column(Text(header(name)), justify="left" if is_text else "right", overflow="fold")
     for row in result.dicts():
         cells = [Text(cell(name, row[name])) for name in columns]
         if "state" in columns:

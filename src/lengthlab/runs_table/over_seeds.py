@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from lengthlab.runs_table.columns import SETTINGS
 from lengthlab.runs_table.read import Record
 from lengthlab.statistics import Generalization, SeedSummary, generalization
 
+Config = dict[str, Any]  # as plain data
 Setting = dict[str, Any]
+COLUMNS = {column.path: column.name for column in SETTINGS}
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,11 @@ class Group:
     """The runs of one setting. A copy of a run has its seeds and counts once."""
 
     records: tuple[Record, ...]
+
+    @property
+    def config(self) -> Config:
+        """That of its first run."""
+        return self.records[0].row["config"]
 
     @property
     def trained(self) -> int:
@@ -53,17 +61,17 @@ def group(records: Iterable[Record]) -> list[Group]:
     return [Group(tuple(members)) for members in found.values()]
 
 
-def differences(groups: Sequence[Group]) -> list[Setting]:
-    """For each group the settings in which the groups are not all alike, by short dotted names.
+def differences(configs: Sequence[Config]) -> list[Setting]:
+    """For each config the settings in which they are not all alike, seeds left out, by column or dotted name.
 
     Options that belong to one variant only (`encoding.base` of rope) are left out where the variants differ anyway.
     """
-    flat = [dict(_flatten(group.records[0].row["config"])) for group in groups]
+    flat = [dict(_flatten(config)) for config in configs]
     names = list(dict.fromkeys(name for settings in flat for name in settings if not name.startswith("seeds.")))
     varying = [name for name in names if len({repr(settings.get(name)) for settings in flat}) > 1]
-    kinds = {name.removesuffix("kind") for name in varying if name.endswith(".kind")}
-    telling = [name for name in varying if name.endswith(".kind") or not name.startswith(tuple(kinds))]
-    return [{_short(name): settings.get(name) for name in telling} for settings in flat]
+    kinds = tuple(name.removesuffix("kind") for name in varying if name.endswith(".kind"))
+    telling = [name for name in varying if name.endswith(".kind") or not name.startswith(kinds)]
+    return [{COLUMNS.get(name, name): settings.get(name) for name in telling} for settings in flat]
 
 
 def _flatten(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
@@ -72,14 +80,6 @@ def _flatten(section: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any
             yield from _flatten(value, f"{path}{name}.")
         else:
             yield f"{path}{name}", value
-
-
-def _short(name: str) -> str:
-    """`encoding` for encoding.kind, `steps` for training.steps; what could be several things keeps its section."""
-    if name.endswith(".kind"):
-        return name.removesuffix(".kind").rpartition(".")[2]
-    section, _, last = name.rpartition(".")
-    return last if section in ("model", "training", "format") else name
 
 
 def telling_lengths(trained: int, tested: Sequence[int], most: int = 5) -> list[int]:

@@ -112,7 +112,8 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
         skipped.append(Skipped(path.name, "no config.yaml: not a run"))
         return None
     described = read("config.yaml", _config, None)
-    if described is None:
+    written = read("config.yaml", lambda file: file.stat().st_mtime, None)
+    if described is None or written is None:
         return None
     status: Row = read("status.json", _status, {})
     metrics = read_rows("metrics.jsonl", _metrics)
@@ -124,7 +125,7 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
         "state": status.get("state", "unknown"),
         "step": max(status.get("step", 0), metrics[-1]["step"] if metrics else 0),
         **described,
-        **_times(path, status),
+        **_times(written, status),
         "parameters": read("model.safetensors", _parameters, None),
         "final_loss": losses[-1]["loss"] if losses else None,
         "final_accuracy": losses[-1].get("accuracy") if losses else None,
@@ -224,9 +225,9 @@ def _chosen(evaluation: list[Row]) -> tuple[str | None, dict[int, float]]:
     return chosen[0], dict(sorted(found.items()))
 
 
-def _times(path: Path, status: Row) -> Row:
-    """When it began (config.yaml is written once, then), when it ended, and the minutes between."""
-    written, told = (path / "config.yaml").stat().st_mtime, status.get("time")
+def _times(written: float, status: Row) -> Row:
+    """When it began (config.yaml was `written` then, and only then), when it ended, and the minutes between."""
+    told = status.get("time")
     running = status.get("state") == "running"
     started = written if told is None or written <= told + 1 else told if running else None  # a copy has a later time
     ended = None if running else told
