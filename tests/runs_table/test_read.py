@@ -132,6 +132,20 @@ def test_half_written_and_mistaken_rows_are_counted_one_by_one(make_run: MakeRun
     assert found == (True, 1)
 
 
+def test_files_cut_short_anywhere_stop_nothing(make_run: MakeRun, runs_folder: Path) -> None:
+    """Every file of a run, cut at twenty places; eighty runs in all, and one that is whole."""
+    make_run("whole", {5: 0.5, 10: 0.25})
+    for name in ("config.yaml", "status.json", "metrics.jsonl", "evaluation.json"):
+        content = (runs_folder / "whole" / name).read_bytes()
+        for part in range(20):
+            (make_run(f"{part}{name}", {5: 0.5}) / name).write_bytes(content[: len(content) * part // 20])
+    loaded = read_runs(runs_folder)
+    found = {row["id"]: row for row in Database(loaded).select().dicts()}
+    assert found["whole"]["exact_match_10"] == 0.25
+    assert len(found) >= 1 + 60 and "damaged or foreign rows" in str(loaded.complaint)
+    assert {row["state"] for row in found.values()} == {"finished", "unknown"}
+
+
 def test_foreign_things_in_the_folder_do_no_harm(make_run: MakeRun, runs_folder: Path) -> None:
     make_run("good", {5: 0.5})
     (runs_folder / "notes").mkdir()

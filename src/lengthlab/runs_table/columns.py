@@ -63,7 +63,7 @@ RUNS = (
     ),  # a hash of the config but for these seeds: the same for runs that differ only in them
     Column("started", "TIMESTAMP"),
     Column("ended", "TIMESTAMP"),
-    Column("minutes", "DOUBLE"),
+    Column("minutes", "DOUBLE"),  # from the start to the end, pauses of a resumed run included
     Column("final_loss", "DOUBLE"),
     Column("final_accuracy", "DOUBLE"),  # of the next token, in training
     Column("message", "VARCHAR"),

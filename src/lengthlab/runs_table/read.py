@@ -1,21 +1,22 @@
 """From run folders to plain records. What is damaged, half-written or foreign is left out and remembered."""
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import prod
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from lengthlab.runs_table.columns import is_number, is_whole, settings_of
-
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where libyaml is there
-Row = dict[str, Any]
+from lengthlab.runs_table.columns import is_number
+from lengthlab.runs_table.files import (
+    Damaged,
+    Row,
+    read_config,
+    read_evaluation,
+    read_metrics,
+    read_parameters,
+    read_status,
+)
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,6 @@ class Loaded:
         return sentence.encode(errors="replace").decode()  # names of files can be anything
 
 
-class _Damaged(Exception):
-    """The message says what is wrong, in a few words."""
-
-
 def read_runs(folder: Path) -> Loaded:
     """Read every run folder in `folder`; a folder that does not exist has none."""
     loaded = Loaded(folder)
@@ -97,7 +94,7 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
             return how(path / name)
         except FileNotFoundError:
             return otherwise
-        except (OSError, _Damaged) as error:
+        except (OSError, Damaged) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             skipped.append(Skipped(f"{path.name}/{name}", str(reason)))
             return otherwise
@@ -111,13 +108,13 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
     if not (path / "config.yaml").exists():
         skipped.append(Skipped(path.name, "no config.yaml: not a run"))
         return None
-    described = read("config.yaml", _config, None)
+    described = read("config.yaml", read_config, None)
     written = read("config.yaml", lambda file: file.stat().st_mtime, None)
     if described is None or written is None:
         return None
-    status: Row = read("status.json", _status, {})
-    metrics = read_rows("metrics.jsonl", _metrics)
-    evaluation = read_rows("evaluation.json", _evaluation)
+    status: Row = read("status.json", read_status, {})
+    metrics = read_rows("metrics.jsonl", read_metrics)
+    evaluation = read_rows("evaluation.json", read_evaluation)
     losses = [line for line in metrics if is_number(line.get("loss"))]
     weights, scores = _chosen(evaluation)
     row = {
@@ -126,7 +123,7 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
         "step": max(status.get("step", 0), metrics[-1]["step"] if metrics else 0),
         **described,
         **_times(written, status),
-        "parameters": read("model.safetensors", _parameters, None),
+        "parameters": read("model.safetensors", read_parameters, None),
         "final_loss": losses[-1]["loss"] if losses else None,
         "final_accuracy": losses[-1].get("accuracy") if losses else None,
         "message": status.get("message") or None,
@@ -134,85 +131,6 @@ def _read_run(path: Path, skipped: list[Skipped]) -> Record | None:
     }
     named = {"id": path.name}
     return Record(row, scores, [line | named for line in evaluation], [line | named for line in metrics])
-
-
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=str)
-    except (ValueError, RecursionError):
-        raise _Damaged("not valid JSON") from None
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except ValueError:
-        raise _Damaged("not text") from None
-
-
-def _config(file: Path) -> Row:
-    """The settings and seeds by column, the whole config as JSON, and the hash of all but its seeds."""
-    try:
-        config = yaml.load(_text(file), Loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        raise _Damaged("not valid YAML") from None
-    if not isinstance(config, dict):
-        raise _Damaged("no config")
-    try:
-        row = settings_of(config)
-        test = config["seeds"].get("test")
-        setting = json.dumps(config | {"seeds": {"test": test}}, sort_keys=True, allow_nan=False)
-        return row | {"setting": hashlib.sha256(setting.encode()).hexdigest()[:10], "config": config}
-    except (ValueError, TypeError) as error:
-        raise _Damaged(f"of another version: {error}") from None
-
-
-def _status(file: Path) -> Row:
-    status = _parse(_text(file))
-    if not isinstance(status, dict):
-        raise _Damaged("no status")
-    kinds = {"state": str, "time": (int, float), "step": int, "message": str}
-    return {name: status[name] for name, kind in kinds.items() if isinstance(status.get(name), kind)}
-
-
-def _metrics(file: Path) -> tuple[list[Row], list[str]]:
-    """The whole lines of metrics.jsonl, and what is wrong with each of the others."""
-    lines = filter(None, _text(file).split("\n"))
-    return _kept(lines, lambda line: _checked(_parse(line), step=is_whole))
-
-
-def _evaluation(file: Path) -> tuple[list[Row], list[str]]:
-    """The whole rows of evaluation.json, and what is wrong with each of the others."""
-    rows = _parse(_text(file))
-    if not isinstance(rows, list):
-        raise _Damaged("no rows")
-    return _kept(rows, lambda row: _checked(row, digits=is_whole, exact_match=_is_share, weights=_is_name))
-
-
-def _kept(values: Iterable[Any], check: Callable[[Any], Row]) -> tuple[list[Row], list[str]]:
-    good: list[Row] = []
-    broken: list[str] = []
-    for value in values:
-        try:
-            good.append(check(value))
-        except _Damaged as error:
-            broken.append(str(error))
-    return good, broken
-
-
-def _checked(value: Any, **needed: Callable[[Any], bool]) -> Row:
-    for name, is_right in needed.items():
-        if not isinstance(value, dict) or not is_right(value.get(name)):
-            raise _Damaged(f"no {name}")
-    return value
-
-
-def _is_share(value: Any) -> bool:
-    return is_number(value) and not isinstance(value, str) and 0 <= value <= 1
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _chosen(evaluation: list[Row]) -> tuple[str | None, dict[int, float]]:
@@ -240,15 +158,3 @@ def _moment(seconds: float | None) -> str | None:
         return None if seconds is None else datetime.fromtimestamp(seconds).isoformat(sep=" ", timespec="seconds")
     except (ValueError, OSError, OverflowError):
         return None
-
-
-def _parameters(file: Path) -> int:
-    """How many weights a safetensors file holds, from the shapes in its head."""
-    with open(file, "rb") as opened:
-        size = int.from_bytes(opened.read(8), "little")
-        head = opened.read(size) if size <= file.stat().st_size else b""
-    try:
-        shapes = [entry["shape"] for name, entry in json.loads(head).items() if name != "__metadata__"]
-        return sum(map(prod, shapes))
-    except (ValueError, AttributeError, TypeError, KeyError):
-        raise _Damaged("not safetensors") from None
