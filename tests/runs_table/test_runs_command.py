@@ -34,6 +34,8 @@ def test_the_table_fits_a_terminal_of_100_columns(
     assert status == 0 and err == ""
     table = out.partition("11 runs:")[0].splitlines()
     assert max(map(len, table)) <= 100
+    monkeypatch.delenv("COLUMNS")
+    assert lengthlab("runs")[1] == out  # the same without a terminal
     assert all(f"fire{seed}" in out and f"rope{seed}" in out for seed in range(5))
     assert "11 runs: 10 finished, 1 running" in out
     assert "the same in all: task addition, format equation" in out
@@ -126,6 +128,7 @@ def test_columns_and_order_can_be_chosen(several: None, lengthlab: Command) -> N
         (["--json", "--csv"], "either --csv or --json"),
         (["--digits", "5"], "go with --over-seeds"),
         (["--over-seeds", "--digits", "x"], "--digits: 'x' is not a number"),
+        (["--over-seeds", "--digits", "6-8"], "no run was tested at 7-8 digits; tested lengths are 3,6,9"),
         (["--over-seeds", "--threshold", "90"], "--threshold: above 0 and at most 1"),
         (["from read_csv('/etc/passwd')"], "no files"),
     ],

@@ -5,12 +5,11 @@ from statistics import fmean, median
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
-from lengthlab.commands.runs import print_csv, print_json
+from lengthlab.commands.runs import make_console, print_csv, print_json
 from lengthlab.errors import UserError
-from lengthlab.lengths import parse_lengths
+from lengthlab.lengths import lengths_text, parse_lengths
 from lengthlab.runs_table.over_seeds import Group, differences, group, telling_lengths
 from lengthlab.runs_table.read import Record
 from lengthlab.statistics import LEVELS, percent
@@ -41,6 +40,9 @@ def _lengths(groups: Sequence[Group], digits: str | None) -> list[int]:
     except ValueError as error:
         raise UserError(f"--digits: {error}") from None
     tested = sorted({length for found in groups for length in found.lengths})
+    if groups and not set(asked) <= set(tested):
+        missing = lengths_text(set(asked) - set(tested))
+        raise UserError(f"--digits: no run was tested at {missing} digits; tested lengths are {lengths_text(tested)}")
     return asked or telling_lengths(max((found.trained for found in groups), default=1), tested, most=4)
 
 
@@ -83,24 +85,24 @@ def _flat(one: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _print(groups: Sequence[Group], described: Sequence[dict[str, Any]], chosen: int, total: int) -> None:
-    console = Console()
+    out = make_console()
     if not described:
         print(f"{chosen} of {total} runs fulfil this and none of them has an evaluation")
         return
     names = list(described[0]["differs_in"]) or ["setting"]
     labels = [[str(one["differs_in"].get(name, one["setting"])) for name in names] for one in described]
-    console.print(_scores_table(names, labels, described))
-    console.print(_factor_table(names, labels, described))
+    out.print(_scores_table(names, labels, described))
+    out.print(_factor_table(names, labels, described))
     used = sum(len(one["runs"]) for one in described)
     count = f"{len(described)} setting{'s' if len(described) > 1 else ''}, {used} of {total} runs"
     left = f"; {chosen - used} left out, which have no evaluation or are copies" if used < chosen else ""
-    console.print(count + left, highlight=False, soft_wrap=True)
+    out.print(count + left, highlight=False, soft_wrap=True)
     trained = sorted({found.trained for found in groups})
     explained = (
         f"trained on 1-{' or 1-'.join(map(str, trained))} digits; 95% intervals of the mean, bootstrapped over seeds; "
         "the factor is the longest length up to which every tested length is mastered, over the training length"
     )
-    console.print(explained, style="dim", highlight=False, soft_wrap=True)
+    out.print(explained, style="dim", highlight=False, soft_wrap=True)
 
 
 def _scores_table(names: list[str], labels: list[list[str]], described: Sequence[dict[str, Any]]) -> Table:

@@ -76,11 +76,17 @@ def runs(
     elif as_csv:
         print_csv(result.columns, result.rows)
     elif is_query(condition) or columns:
-        _print_result(result, Console())
+        _print_result(result, make_console())
     elif not result.rows:
         print(f"none of {len(loaded.records)} runs fulfils {condition}")
     else:
-        _print_view(result, Console(), len(loaded.records))
+        _print_view(result, make_console(), len(loaded.records))
+
+
+def make_console() -> Console:
+    """As wide as the terminal, and 100 columns at least where there is none."""
+    found = Console()
+    return found if found.is_terminal else Console(width=max(100, found.width))
 
 
 def complain(loaded: Loaded) -> None:
@@ -112,7 +118,7 @@ def _print_view(result: Result, console: Console, total: int) -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
     rows = result.dicts()
-    shown = view(rows, console.width if console.is_terminal else max(100, console.width))
+    shown = view(rows, console.width)
     console.print(_table(result, shown.columns), soft_wrap=True)
     states = ", ".join(f"{count} {state}" for state, count in Counter(row["state"] for row in rows).items())
     of_all = f" of {total}" if len(rows) < total else ""
