@@ -312,6 +312,21 @@ CLAIMS_HELP = "The paper's claims, each with a verdict computed from the result 
 app.command("lengthlab.commands.claims:claims", name="claims", help=CLAIMS_HELP)
 REPORT_HELP = "One self-contained HTML page from the result tables: claims, figures, all seeds, configs."
 app.command("lengthlab.commands.report:report", name="report", help=REPORT_HELP)
+RUNS_HELP = """List and filter runs, or ask all of them in SQL.
+
+Conditions: lengthlab runs "encoding = 'fire' and exact_match_20 > 0.9"
+
+SQL: lengthlab runs "select encoding, max(exact_match_20) from runs group by all"
+
+Tables: runs, evaluation (a row for each run, weights and length) and metrics (the lines of metrics.jsonl), joined by
+id. "describe runs" lists the columns of one. (config->>'$.training.growth')::double is any setting by its dotted name.
+"""
+COMPARE_HELP = """Compare two groups of runs over their seeds: summaries, difference, permutation test, effect size.
+
+lengthlab compare "encoding = 'fire'" "encoding = 'rope'" --digits 15
+"""
+app.command("lengthlab.commands.runs:runs", name="runs", help=RUNS_HELP)
+app.command("lengthlab.commands.compare:compare", name="compare", help=COMPARE_HELP)
 
 
 def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:

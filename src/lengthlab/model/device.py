@@ -6,7 +6,6 @@ import torch
 
 from lengthlab.errors import UserError
 
-
 CPU = torch.device("cpu")
 
 

@@ -1,7 +1,7 @@
 """Permutation tests of a difference of means.
 
-If two settings were alike, their seeds could as well change sides, or the two scores of a seed for pairs. p is twice the
-smaller tail over all such arrangements. All are counted if there are at most 200,000 (ten against ten seeds have
+If two settings were alike, their seeds could as well change sides, or, for pairs, the two scores of a seed. p is twice
+the smaller tail over all such arrangements. All are counted if there are at most 200,000 (ten against ten seeds have
 184,756), so that p is exact; otherwise 99,999 are drawn.
 """
 
