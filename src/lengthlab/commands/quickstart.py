@@ -38,10 +38,11 @@ def quickstart(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence
     minutes = (time.monotonic() - started) / 60
 
     runs = {trial.label: trial.run for trial in trials}
-    results = {one.trial.label: one.trial.run.evaluation or [] for one in outcomes if one.state == "finished"}
+    finished = [one.trial for one in outcomes if one.state == "finished"]
+    results = {trial.label: rows for trial in finished if (rows := trial.run.evaluation)}
     for one in outcomes:
         if one.state == "failed":
-            console.print(f"{one.trial.label} did not finish: {one.error}", style="bold red")
+            console.print(f"{one.trial.label} did not finish: {one.error}", style="bold red", markup=False)
     if not results:
         return False
     trained = {label: configs[label].training.digits for label in results}

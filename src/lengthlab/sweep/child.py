@@ -1,10 +1,12 @@
 """A process that trains one trial, seen from both ends: `Child` starts it, `main` is what it does.
 
 Its standard input carries the config, one line of JSON, and then stays open as long as its parent lives. The system
-closes it when the parent dies, however that happens, and the child stops after a checkpoint: a lost driver or Ray worker
-leaves no orphan that trains on. A child that finds its run still held by another process waits, and then takes over or
-finds it finished. Exit status 0: the run is finished; 2: the config or a path is wrong, so trying again is no use; 1, 130
-or a signal: it was cut short.
+closes it when the parent dies, however that happens, and the child stops after a checkpoint: a lost driver or Ray
+worker leaves no orphan that trains on. A child that finds its run still held by another process waits, and then takes
+over or finds it finished.
+
+Exit status 0: the run is finished; 2: the config or a path is wrong, trying again is no use; 1, 130 or a signal: it was
+cut short.
 """
 
 import contextlib
@@ -80,8 +82,10 @@ def main() -> int:
         return _complain("interrupted", INTERRUPTED)
     except RunFailed as error:
         return _complain(error, 1)
-    except (UserError, OSError) as error:  # an OSError from within training is a RunFailed
+    except UserError as error:
         return _complain(error, MISTAKE)
+    except OSError as error:  # before training: from within it is a RunFailed
+        return _complain(f"{error.filename or 'file'}: {error.strerror or error}", MISTAKE)
     return 0
 
 

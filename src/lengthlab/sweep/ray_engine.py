@@ -1,19 +1,21 @@
 """Trials as tasks of Ray Core, on a cluster of one's own or a real one.
 
-A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the process
-that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
-stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the task
-again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
+A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the
+process that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
+stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the
+task again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
 
-A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; both, its
-logs and its sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
-of runs at the same path, on storage that all its machines share. What it asks for, a token for example, is taken from the
-environment as Ray reads it.
+A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; token,
+logs and sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
+of runs at the same path on all machines, on storage that they share. What the cluster asks for, such as a token, is
+taken from the environment as Ray reads it.
 """
 
 import contextlib
+import logging
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,6 +30,7 @@ from lengthlab.sweep.trial import SweepOptions, Trial
 
 LOST_WORKERS = 3  # how often Ray starts a trial again because its worker or machine is gone
 STOP_SECONDS = 60.0
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # Ray writes of lost workers to our stdout
 LOOPBACK = ("127.0.0.1", "::1")
 STORE_BYTES = 80 * 2**20  # close to the least that Ray takes; results are a few words each
 
@@ -44,8 +47,8 @@ class RayEngine:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opening:
             if self._options.address:
-                opening.enter_context(_environment(RAY_USAGE_STATS_ENABLED="0"))
-                self._ray = _connect(self._options.address)
+                opening.enter_context(_environment(**QUIET))
+                self._ray = _connect(self._options.address, self._options.gpus)
             else:
                 folder = Path(opening.enter_context(_private_folder()))
                 opening.enter_context(_environment(**_own_cluster(folder)))
@@ -107,7 +110,7 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
         object_store_memory=STORE_BYTES,
         runtime_env=_worker_environment(),
         log_to_driver=False,
-        logging_level="error",
+        logging_level=logging.ERROR,
         _node_ip_address="127.0.0.1",
         _temp_dir=str(folder / "ray"),
     )
@@ -115,22 +118,22 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
     listens = ray.util.get_node_ip_address()
     if listens not in LOOPBACK:  # as when Ray was imported before its settings were made
         ray.shutdown()
-        raise RunFailed(
-            f"--engine ray: Ray listens on {listens}, not on the loopback address alone; start it in a new process"
-        )
+        raise RunFailed(f"--engine ray: Ray listens on {listens} instead of the loopback address; use a new process")
     if found < gpus:
         ray.shutdown()
         raise UserError(f"--gpus {gpus:g}: Ray finds {found:g} GPUs on this machine")
     return ray
 
 
-def _connect(address: str) -> Any:
+def _connect(address: str, gpus: float) -> Any:
     """A cluster that is there already."""
     ray = _import_ray()
     try:
-        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level="error")
+        ray.init(address, runtime_env=_worker_environment(), log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(f"--address {address}: cannot connect ({' '.join(str(error).split())[:300]})") from None
+    if (found := ray.cluster_resources().get("GPU", 0)) < gpus:  # it may grow
+        print(f"--gpus {gpus:g}: the cluster has {found:g} GPUs now; trials wait until it has more", file=sys.stderr)
     return ray
 
 
@@ -138,7 +141,7 @@ def _worker_environment() -> dict[str, Any]:
     """What a worker needs to find the runs and, if it is not installed there, the code."""
     variables = {"LENGTHLAB_RUNS": str(runs_folder().absolute())}
     if path := os.environ.get("PYTHONPATH"):
-        variables["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in path.split(os.pathsep) if part)
+        variables["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in path.split(os.pathsep) if part)
     return {"env_vars": variables}
 
 
@@ -148,7 +151,7 @@ def _own_cluster(folder: Path) -> dict[str, str]:
     token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))
     return {
-        "RAY_USAGE_STATS_ENABLED": "0",
+        **QUIET,
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": "",
         "RAY_AUTH_TOKEN_PATH": str(token),

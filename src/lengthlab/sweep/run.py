@@ -21,9 +21,9 @@ def run_trials(
 ) -> list[Outcome]:
     """Train and test all trials that are not finished yet; returns how each of them ended, in their order.
 
-    Trials with the same config are one run, trained once. A crash is tried again up to `options.retries` times, after the
-    others; a mistake is not. Ctrl-C stops every trial after a checkpoint, and is raised again. `view` shows the
-    progress: a live table, or plain lines where there is no terminal, if None.
+    Trials with the same config are one run, trained once. A crash is tried again up to `options.retries` times, after
+    the others; a mistake is not. Ctrl-C stops every trial after a checkpoint, and is raised again. `view` shows the
+    progress; None: a live table, or plain lines where there is no terminal.
     """
     by_id = {trial.id: Progress(trial) for trial in reversed(trials)}
     progress = [by_id[run] for run in dict.fromkeys(trial.id for trial in trials)]
