@@ -129,6 +129,10 @@ def _finish(
     from lengthlab.experiments.collect import collect
     from lengthlab.report.draw import draw
 
+    for run in _runs_to_explain(chosen, scale, seeds):
+        from lengthlab.analysis.rows import write_error_rows
+
+        write_error_rows(run)
     results = collect(chosen, scale, folder, seeds)
     figures, judged = {}, {}
     for experiment in chosen:
@@ -147,6 +151,13 @@ def _finish(
         print_verdicts(console, list(judged.values()))
     verdicts = [verdict.as_dict() for verdict in judged.values()]
     return {"tables": str(folder), "figures": figures, "claims": verdicts}
+
+
+def _runs_to_explain(chosen: Sequence[Experiment], scale: ScaleName, seeds: Sequence[int] | None) -> list[Run]:
+    """The finished runs of experiments that are about mistakes."""
+    about = [experiment for experiment in chosen if experiment.figure == "error_panels"]
+    runs = {one.config.id: Run.of(one.config) for experiment in about for one in trials(experiment, scale, seeds)}
+    return [run for run in runs.values() if run.status.get("state") == "finished"]
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:

@@ -1,0 +1,38 @@
+"""The mistakes of a run as rows of a result table, kept in its folder: `runs/<id>/errors.json`."""
+
+from typing import Any
+
+from lengthlab.analysis.attempts import attempt, require_sums
+from lengthlab.analysis.errors import Summary, summarise
+from lengthlab.analysis.verdicts import judge
+from lengthlab.evaluation.load import load_model
+from lengthlab.files import write_json
+from lengthlab.runs import Run
+
+MEASURES = ("first", "marks", "carry", "fifths", "counts", "shifts")
+ALL_LENGTHS = 0  # stands in the table for all lengths beyond training together
+
+
+def write_error_rows(run: Run, examples: int = 200) -> None:
+    """Analyse a finished run on its tested lengths beyond training, all together, unless that was done before."""
+    path = run.path / "errors.json"
+    if path.exists():
+        return
+    model, pipeline = load_model(run)
+    require_sums(pipeline, run.id)
+    config = run.config
+    lengths = [digits for digits in config.evaluation.digits if digits > config.training.digits]
+    attempts = [part for digits in lengths for part in attempt(model, pipeline, digits, examples)]
+    write_json(path, error_rows(summarise(*judge(attempts))) if attempts else [])
+
+
+def error_rows(summary: Summary) -> list[dict[str, Any]]:
+    """One number in each row; a measure `X base` has what X should be compared with."""
+    counts = {"digits": ALL_LENGTHS, "examples": summary.answers, "wrong": summary.wrong_answers}
+    rows = []
+    for measure in MEASURES:
+        for one in getattr(summary, measure):
+            rows.append(counts | {"measure": measure, "key": one.name, "value": one.share})
+            if one.base is not None:
+                rows.append(counts | {"measure": f"{measure} base", "key": one.name, "value": one.base})
+    return rows
