@@ -68,7 +68,7 @@ def test_every_command_named_exists() -> None:
 
 
 def test_the_tables_are_those_of_the_registries() -> None:
-    assert renew(README) == README, "run: make tables"
+    assert renew(README, ROOT) == README, "run: make tables"
     assert all(
         f"`{item['name']}`" in README for axis, items in catalogue().items() if axis != "optimizers" for item in items
     )

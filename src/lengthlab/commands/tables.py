@@ -1,27 +1,62 @@
-"""The README's tables, made from the registries: `python -m lengthlab.commands.tables README.md` renews them."""
+"""The README's tables, made from what they are about: `python -m lengthlab.commands.tables README.md` renews them."""
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from lengthlab.catalogue import catalogue
+from lengthlab.claims.load import load_claims
+from lengthlab.experiments.load import experiment_names, load_experiment
+from lengthlab.results import Results
 
 
-def markdown_table(axis: str) -> str:
+def axis_table(axis: str) -> str:
     """One axis as a table of names and descriptions."""
-    rows = [f"| `{item['name']}` | {item['description']} |" for item in catalogue()[axis]]
-    return "\n".join([f"| {axis} | |", "|---|---|", *rows])
+    return _table([axis, ""], [[f"`{item['name']}`", item["description"]] for item in catalogue()[axis]])
 
 
-def renew(text: str) -> str:
-    """`text` with everything between `<!-- table: AXIS -->` and `<!-- end -->` made anew."""
+def experiments_table() -> str:
+    """Every experiment with what varies in it."""
+    rows = [[f"`{name}`", load_experiment(name).varies] for name in experiment_names()]
+    return _table(["experiments", "what varies"], rows)
+
+
+def claims_table(folder: Path) -> str:
+    """Every claim for which there are runs, with the verdict of the result tables in `folder`."""
+    results = Results(folder)
+    verdicts = [claim.judge(results) for claim in load_claims().values()]
+    rows = [
+        [verdict.sentence, f"**{verdict.finding}**", "<br>".join(part.numbers for part in verdict.parts)]
+        for verdict in verdicts
+        if verdict.parts and any(part.value is not None for part in verdict.parts)
+    ]
+    return _table(["claim of the paper", "at mini scale", "numbers (95% interval over seeds)"], rows)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    def line(cells: list[str]) -> str:
+        return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
+
+    return "\n".join([line(head), "|" + "---|" * len(head), *map(line, rows)])
+
+
+def renew(text: str, root: Path) -> str:
+    """`text` with everything between `<!-- table: NAME -->` and `<!-- end -->` made anew."""
+    makers: dict[str, Callable[[], str]] = {
+        "experiments": experiments_table,
+        "claims": lambda: claims_table(root / "results" / "mini"),
+    }
 
     def replace(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{markdown_table(match[2])}\n{match[3]}"
+        name = match[2]
+        table = makers[name]() if name in makers else axis_table(name)
+        return f"{match[1]}\n{table}\n{match[3]}"
 
     return re.sub(r"(<!-- table: (\w+) -->).*?(<!-- end -->)", replace, text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        Path(name).write_text(renew(Path(name).read_text()))
+        path = Path(name)
+        path.write_text(renew(path.read_text(), path.parent))
