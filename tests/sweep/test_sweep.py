@@ -75,6 +75,24 @@ def test_without_ray_one_sentence_says_how_to_get_it(
     assert dict(os.environ) == before and not runs_folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("127.0.0.1:1", "--address 127.0.0.1:1: cannot connect .*refused"),
+        ("127.0.0.1:70000", "--address 127.0.0.1:70000: cannot connect"),
+        ("local", "--address local: HOST:PORT of a Ray cluster, or auto"),
+        ("ray://127.0.0.1:10001", "HOST:PORT of a Ray cluster, or auto"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_named_at_once(
+    address: str, message: str, smoke: Callable[..., Config], runs_folder: Path
+) -> None:
+    options = SweepOptions(engine="ray", address=address)
+    with pytest.raises(UserError, match=message):
+        run_trials([Trial("one", smoke())], options, Console(file=io.StringIO()))
+    assert not runs_folder.exists()
+
+
 def test_a_child_waits_for_the_process_that_holds_its_run(
     smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ import contextlib
 import logging
 import os
 import secrets
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from lengthlab.sweep.trial import SweepOptions, Trial
 
 LOST_WORKERS = 3  # how often Ray starts a trial again because its worker or machine is gone
 STOP_SECONDS = 60.0
+CONNECT_SECONDS = 10.0
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # Ray writes of lost workers to our stdout
 LOOPBACK = ("127.0.0.1", "::1")
 STORE_BYTES = 80 * 2**20  # close to the least that Ray takes; results are a few words each
@@ -126,14 +128,27 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
 
 def _connect(address: str, gpus: float) -> Any:
     """A cluster that is there already."""
+    if address != "auto":  # Ray finds it by itself, on this machine
+        _check_reachable(address)
     ray = _import_ray()
     try:
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise UserError(f"--address {address}: cannot connect ({' '.join(str(error).split())[:300]})") from None
     if (found := ray.cluster_resources().get("GPU", 0)) < gpus:  # it may grow
         print(f"--gpus {gpus:g}: the cluster has {found:g} GPUs now; trials wait until it has more", file=sys.stderr)
     return ray
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        raise UserError(f"--address {address}: HOST:PORT of a Ray cluster, or auto for one on this machine")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"--address {address}: cannot connect ({error})") from None
 
 
 def _own_cluster(folder: Path) -> dict[str, str]:
