@@ -60,7 +60,11 @@ def wrapped(label: str, width: int = 20) -> str:
 
 def panel_title(axes: Axes, text: str, count: int, columns: int = 2) -> None:
     """The title of one of `count` panels, on two lines where a neighbour is near."""
-    axes.set_title(wrapped(text, 56 // min(columns, count)), fontsize=10, pad=6)
+    width = 56 // min(columns, count)
+    label, mark, number = text.rpartition(" (n = ")
+    if len(text) > width and mark:
+        text = f"{wrapped(label, width)}\n(n = {number}"
+    axes.set_title(text, fontsize=10, pad=6)
 
 
 def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
