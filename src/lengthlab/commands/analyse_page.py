@@ -97,8 +97,8 @@ def _heading(page: Page, result: dict[str, Any], summary: Row) -> None:
     if page.several:
         failing = sum(bool(run["errors"]["first"]) for run in runs)
         page.say(
-            f"{failing} of {len(runs)} runs gave wrong answers here; what follows is the mean over these, each counting "
-            "alike, with the standard deviation and the lowest and highest run."
+            f"{failing} of {len(runs)} runs gave wrong answers here; what follows is the mean over these, each "
+            "counting alike, with the standard deviation and the lowest and highest run."
         )
 
 

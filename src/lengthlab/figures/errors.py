@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from lengthlab.figures.style import COLOURS, MARKERS, SHADE, save, style
+from lengthlab.figures.style import COLOURS, MARKERS, SHADE, arrange, save, style
 
 GREY = "#666666"
 Rows = Sequence[dict[str, Any]]
@@ -37,7 +37,7 @@ def errors_figure(summary: dict[str, Any], trained: int, path: Path, title: str)
             fontsize=9,
             color=GREY,
         )
-        return save(figure, path)
+        return save(arrange(figure), path)
 
 
 def _whiskers(rows: Rows) -> list[list[float]]:

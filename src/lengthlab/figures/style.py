@@ -54,3 +54,10 @@ def save(figure: Figure, path: Path, formats: tuple[str, ...] = ("png", "svg")) 
         figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None} if suffix == "svg" else None)
     plt.close(figure)
     return files
+
+
+def arrange(figure: Figure) -> Figure:
+    """Work out a constrained layout once, not again for every file that is saved."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
