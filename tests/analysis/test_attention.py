@@ -38,8 +38,15 @@ def test_recorded_weights_are_those_that_mix_the_values(encoding: str, smoke: Sm
     mixed: list[torch.Tensor] = []
     layers = [module for module in model.modules() if isinstance(module, Attention)]
     for layer in layers:
-        layer.v.register_forward_hook(lambda _, __, output: values.append(output))
-        layer.out.register_forward_pre_hook(lambda _, given: mixed.append(given[0]))
+
+        def heard_values(_: torch.nn.Module, __: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+            values.append(output)
+
+        def heard_mixed(_: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+            mixed.append(given[0])
+
+        layer.v.register_forward_hook(heard_values)
+        layer.out.register_forward_pre_hook(heard_mixed)
     logits, weights, _ = attention_weights(model, batch, batch.inputs)
     assert weights.shape == (2, 4, model.options.heads, *logits.shape[1:2], batch.inputs.shape[1])
     for used, v, attended in zip(weights, values, mixed, strict=True):
@@ -152,5 +159,6 @@ def test_right_and_wrong_digits_are_told_apart(smoke: Smoke) -> None:
     (row,), _ = alignment(model, pipeline, [3], 16)
     assert row.exact_match == 0 and row.score_of_right is not None and row.score_of_wrong is not None
     zeros = sum((problems.answer == 0).sum() for problems, _ in pipeline.test_batches(3, 16))
+    assert row.wrong_digits == 64 - zeros
     weighted = (zeros * row.score_of_right + (64 - zeros) * row.score_of_wrong) / 64
     assert weighted == pytest.approx(row.score)

@@ -80,6 +80,7 @@ def test_averages_by_hand() -> None:
     assert mean.runs == 3 and mean.answers == 30
     (wrong,) = mean.wrong
     assert (wrong.share, wrong.low, wrong.high, wrong.deviation) == pytest.approx((0.5, 0.0, 1.0, 0.5))
+    assert (wrong.runs, mean.first[0].runs) == (3, 2)
     early, hint = mean.first  # in the order of the kinds, not of the runs
     assert (early.name, early.share, early.low, early.high) == ("ends too early", 0.3, 0.0, 0.6)
     assert early.base == pytest.approx(0.1)
