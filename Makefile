@@ -2,16 +2,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test tables clean
+.PHONY: quickstart test browser tables clean
 
 quickstart: .venv/installed
 	$(BIN)/lengthlab quickstart
 
-test: .venv/installed-dev
+test: .venv/installed-dev browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto
+
+browser:  # the report is tested in a real browser
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing chromium, in which the report is tested"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && exit 0; \
+	fi; \
+	echo "no chromium here and none could be installed: the report is not tested in a browser"
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'

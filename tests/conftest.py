@@ -50,4 +50,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     passed = terminalreporter.stats.get("passed", [])
     kills = sum(value for report in passed for name, value in report.user_properties if name == "kills")
     if kills:
-        terminalreporter.write_line(f"killed {kills} training processes with SIGKILL; all went on to the same bits")
+        terminalreporter.write_line(f"killed {kills} processes with SIGKILL; all went on to the same bits")

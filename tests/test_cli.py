@@ -190,10 +190,10 @@ def test_add_asks_the_model(trained: Path, lengthlab: Command) -> None:
     assert "the sum is 19" in lengthlab("add", str(trained), "12", "7")[1]  # the smoke recipe learns nothing
 
 
-def test_figure_draws_png_and_svg(trained: Path, lengthlab: Command, tmp_path: Path) -> None:
+def test_figure_draws_png_svg_and_pdf(trained: Path, lengthlab: Command, tmp_path: Path) -> None:
     status, out, _ = lengthlab("figure", str(trained), "--out", str(tmp_path / "drawn" / "curve"), "--json")
     files = [Path(name) for name in json.loads(out)]
-    assert status == 0 and [file.suffix for file in files] == [".png", ".svg"]
+    assert status == 0 and [file.suffix for file in files] == [".png", ".svg", ".pdf"]
     assert files[0].read_bytes().startswith(b"\x89PNG") and b"<svg" in files[1].read_bytes()
 
 
@@ -357,9 +357,9 @@ def test_quickstart_trains_side_by_side_draws_and_is_honest(lengthlab: Command, 
 
 def test_names_with_dots_and_brackets_are_left_alone(trained: Path, lengthlab: Command, tmp_path: Path) -> None:
     files = json.loads(lengthlab("figure", str(trained), "--out", str(tmp_path / "fig.v1.2"), "--json")[1])
-    assert [Path(file).name for file in files] == ["fig.v1.2.png", "fig.v1.2.svg"]
+    assert [Path(file).name for file in files] == ["fig.v1.2.png", "fig.v1.2.svg", "fig.v1.2.pdf"]
     files = json.loads(lengthlab("figure", str(trained), "--out", str(tmp_path / "fig.png"), "--json")[1])
-    assert [Path(file).name for file in files] == ["fig.png", "fig.svg"]
+    assert [Path(file).name for file in files] == ["fig.png", "fig.svg", "fig.pdf"]
 
 
 @pytest.mark.parametrize("name", ["evaluation.json", "status.json", "config.yaml"])

@@ -4,8 +4,8 @@ All rows of a batch have the same length, so there is no padding to compute, sav
 leading zeros. Each batch depends only on its seed and its number.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -45,6 +45,25 @@ class Batch:
         """The answer and its end token (B, A); PAD does not count. Predicted at columns answer-1, answer, ..."""
         return self.tokens[:, self.answer :]
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same rows on a device."""
+        if device.type == "cpu":
+            return self
+        positions = tuple(on_device(ids, device) for ids in self.positions)
+        return replace(self, tokens=on_device(self.tokens, device), positions=positions)
+
+    def can_join(self, other: "Batch") -> bool:
+        """Whether both can be rows of one batch with the layout and the ids that all its rows share."""
+        return (
+            len(self.layout.place) == len(other.layout.place) == 1
+            and self.answer == other.answer
+            and self.tokens.shape[1] == other.tokens.shape[1]
+            and all(
+                len(mine) == len(theirs) == 1 and torch.equal(mine, theirs)
+                for mine, theirs in zip(self.positions, other.positions, strict=True)
+            )
+        )
+
     def rows(self, start: int, stop: int) -> "Batch":
         """The rows start..stop-1."""
         positions = tuple(ids if len(ids) == 1 else ids[start:stop] for ids in self.positions)
@@ -53,6 +72,31 @@ class Batch:
     def split(self, rows: int) -> list["Batch"]:
         """Batches of at most `rows` rows."""
         return [self.rows(start, start + rows) for start in range(0, len(self.tokens), rows)]
+
+
+def on_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device; to a GPU by way of pinned memory, so that nobody waits for the copy."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
+def joined(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
+    """Neighbours put together up to `rows` rows, where they have the same columns and share their position ids."""
+    waiting: list[Batch] = []
+    for batch in batches:
+        fits = sum(len(other.tokens) for other in waiting) + len(batch.tokens) <= rows
+        if waiting and not (fits and waiting[0].can_join(batch)):
+            yield _joined(waiting)
+            waiting = []
+        waiting.append(batch)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    return replace(first, tokens=torch.cat([batch.tokens for batch in batches]))
 
 
 class Pipeline:
@@ -104,13 +148,16 @@ class Pipeline:
         training = self.config.training
         return max(1, int(training.batch * training.pack / self.mean_columns(longest)))
 
-    def test_batches(self, digits: int, examples: int, chain: int = 0) -> Iterator[tuple[Problems, Batch]]:
+    def test_batches(
+        self, digits: int, examples: int, chain: int = 0, done: int = 0
+    ) -> Iterator[tuple[Problems, Batch]]:
         """The first `examples` test problems of a length, in blocks; no generator is shared with training.
 
-        With a `chain`, a carry runs through that many places, or through all if there are fewer.
+        With a `chain`, a carry runs through that many places, or through all if there are fewer. The blocks in which
+        all problems are among the first `done` are left out.
         """
         seed = self.config.seeds.test
-        for block in range(-(-examples // TEST_BLOCK)):
+        for block in range(done // TEST_BLOCK, -(-examples // TEST_BLOCK)):
             rng = generator(seed, "test problems", digits, block)
             if chain:
                 problems = self.task.draw_carry_chain(rng, digits, TEST_BLOCK, min(chain, digits))

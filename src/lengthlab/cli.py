@@ -26,7 +26,7 @@ app = App(
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
-Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options"]
+Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options", "experiments"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,9 +61,14 @@ def _print_json(value: Any) -> None:
 
 @app.command(name="list")
 def list_(what: Axis | None = None, /, *, as_json: Json = False) -> None:
-    """List what can be chosen: encodings, positions, formats, tasks, optimizers, recipes, sizes; or all options."""
+    """List what can be chosen: encodings, positions, formats, tasks, recipes and so on; experiments; all options."""
     if what == "options":
         _list_options(as_json)
+        return
+    if what == "experiments":
+        from lengthlab.commands.experiments import list_experiments, print_experiments
+
+        (_print_json if as_json else print_experiments)(list_experiments())
         return
     from lengthlab.catalogue import catalogue
 
@@ -190,7 +195,9 @@ def train(
 def evaluate(
     run: str,
     /,
-    *,
+    *choices: Annotated[
+        str, Parameter(help="Settings for the test, such as positions.at_test=false or model.logit_factor_at_test=2.")
+    ],
     digits: Annotated[
         str | None, Parameter(help="Lengths, such as 1-20 or 5,10,15-20; the run's own if not given.")
     ] = None,
@@ -204,7 +211,7 @@ def evaluate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Exact match of a trained run for each digit length, with 95% intervals.
+    """Exact match of a trained run for each digit length, with 95% intervals; digits, next tokens and length too.
 
     Parameters
     ----------
@@ -219,13 +226,16 @@ def evaluate(
         raise UserError("--examples: at least 1")
     if chain is not None and chain < 0:
         raise UserError("--chain: at least 0")
-    from lengthlab.commands.evaluate import evaluate_run, rows_table
+    from lengthlab.commands.evaluate import evaluate_run, scores_table, test_config
 
-    rows = [row.as_dict() for row in evaluate_run(found, weights, lengths, examples, chain, Console(stderr=True))]
+    config = test_config(found, choices)
+    tested = evaluate_run(found, config, choices, weights, lengths, examples, chain, Console(stderr=True))
+    chosen = {"weights": weights, "chain": config.evaluation.chain if chain is None else chain}
+    rows = [row.as_dict() | chosen | {"choices": sorted(choices)} for row in tested]
     if as_json:
         _print_json(rows)
     else:
-        Console().print(rows_table({found.id: rows}, found.config.training.digits))
+        Console().print(scores_table(found.id, rows, config.training.digits))
 
 
 @app.command
@@ -259,7 +269,7 @@ def add(run: str, a: str, b: str, /, *, as_json: Json = False) -> None:
 @app.command
 def figure(
     *runs: Annotated[str, Parameter(help="Folders or ids of runs.")],
-    out: Annotated[Path, Parameter(help="Where to draw; .png and .svg are added.")] = Path("exact-match"),
+    out: Annotated[Path, Parameter(help="Where to draw; .png, .svg and .pdf are added.")] = Path("exact-match"),
     title: Annotated[str, Parameter(help="Title of the figure.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -296,6 +306,27 @@ ANALYSE_HELP = "Why answers are wrong: kinds of mistakes, examples, figures, and
 app.command("lengthlab.commands.analyse:analyse", name="analyse", help=ANALYSE_HELP)
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
 app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
+REPRODUCE_HELP = "Train an experiment's runs, make result tables, draw its figure, judge its claims."
+app.command("lengthlab.commands.reproduce:reproduce", name="reproduce", help=REPRODUCE_HELP)
+CLAIMS_HELP = "The paper's claims, each with a verdict computed from the result tables."
+app.command("lengthlab.commands.claims:claims", name="claims", help=CLAIMS_HELP)
+REPORT_HELP = "One self-contained HTML page from the result tables: claims, figures, all seeds, configs."
+app.command("lengthlab.commands.report:report", name="report", help=REPORT_HELP)
+RUNS_HELP = """List and filter runs, or ask all of them in SQL.
+
+Conditions: lengthlab runs "encoding = 'fire' and exact_match_20 > 0.9"
+
+SQL: lengthlab runs "select encoding, max(exact_match_20) from runs group by all"
+
+Tables: runs, evaluation (a row for each run, weights and length) and metrics (the lines of metrics.jsonl), joined by
+id. "describe runs" lists the columns of one. (config->>'$.training.growth')::double is any setting by its dotted name.
+"""
+COMPARE_HELP = """Compare two groups of runs over their seeds: summaries, difference, permutation test, effect size.
+
+lengthlab compare "encoding = 'fire'" "encoding = 'rope'" --digits 15
+"""
+app.command("lengthlab.commands.runs:runs", name="runs", help=RUNS_HELP)
+app.command("lengthlab.commands.compare:compare", name="compare", help=COMPARE_HELP)
 
 
 def _lengths(option: str, text: str, lowest: int = 1) -> tuple[int, ...]:

@@ -38,6 +38,8 @@ def _variant_of(registry: Registry) -> BeforeValidator:
     return BeforeValidator(validate)
 
 
+DEFAULTS_VERSION = 1  # of the meaning of a setting left out; part of every run's id
+
 TaskChoice = Annotated[SerializeAsAny[Options], _variant_of(TASKS)]
 FormatChoice = Annotated[SerializeAsAny[Options], _variant_of(FORMATS)]
 PositionsChoice = Annotated[SerializeAsAny[Options], _variant_of(POSITIONS)]
@@ -172,6 +174,12 @@ class TrainingOptions(Section):
     optimizer: OptimizerChoice = Field(default_factory=lambda: _default(OPTIMIZERS, "adamw"))
     schedule: ScheduleOptions = ScheduleOptions()
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 for no clipping")
+    rows: Literal["auto", "dense", "packed"] = Field(
+        default="auto",
+        description="packed: examples end to end in rows of `pack` tokens; dense: a batch for each length, with the "
+        "same loss; auto: packed on a GPU where attention has no bias",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto: a GPU if there is one")
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="of matrix products; auto: bf16 where the processor computes in it"
     )
@@ -193,6 +201,8 @@ class TrainingOptions(Section):
             raise PydanticCustomError(
                 "pack", "packed steps hold all lengths already; use a larger batch", {"key": "accumulate"}
             )
+        if self.rows == "packed" and not self.pack:
+            raise PydanticCustomError("rows", "packed rows need their length: training.pack=2048", {"key": "rows"})
         return self
 
 
@@ -250,6 +260,10 @@ class Config(Section):
 
     @property
     def id(self) -> str:
-        """Ten hexadecimal digits of a hash over the resolved config."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Ten hexadecimal digits of a hash over all settings that are not the default.
+
+        So a new option moves no run that does not use it; a default that changes must change DEFAULTS_VERSION.
+        """
+        settings = {"defaults": DEFAULTS_VERSION, **self.model_dump(mode="json", exclude_defaults=True)}
+        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:10]

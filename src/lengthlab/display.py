@@ -31,6 +31,11 @@ def exact_match_text(scores: dict[str, float]) -> str:
     return ", ".join(f"{digits} digits {score:.0%}" for digits, score in scores.items())
 
 
+def share_text(line: dict[str, Any]) -> str:
+    """How much of the machine's own matrix speed a step used, if that is known."""
+    return f" ({line['share_of_peak']:.0%} of peak)" if "share_of_peak" in line else ""
+
+
 class PlainDisplay:
     """A line for each evaluation, and one for about each twentieth of the run."""
 
@@ -57,7 +62,7 @@ class PlainDisplay:
             self.shown[label] = step
             self.write(
                 f"{label}: step {step}/{steps}  loss {line['loss']:.4f}  next-token accuracy {line['accuracy']:.1%}  "
-                f"{line['tokens_per_second']:,.0f} tokens/s"
+                f"{line['tokens_per_second']:,.0f} tokens/s{share_text(line)}"
             )
 
     def note(self, label: str, text: str) -> None:
@@ -98,7 +103,7 @@ class LiveDisplay:
             for digits, score in line["exact_match"].items():
                 course.setdefault(digits, []).append(score)
         else:
-            speed = f"{line['tokens_per_second'] / 1000:.1f}k tokens/s"
+            speed = f"{line['tokens_per_second'] / 1000:.1f}k tokens/s{share_text(line)}"
             self.latest[label] = f"loss {line['loss']:.3f}  next token {line['accuracy']:.1%}  {speed}"
         exact = [
             f"{digits} digits {sparkline(course)} {course[-1]:.0%}"

@@ -8,6 +8,10 @@ class UserError(Exception):
     """Something the user can mend. The command line prints it as one line and exits with status 2."""
 
 
+class RunBusy(UserError):
+    """Another process is training this run."""
+
+
 class RunFailed(Exception):
     """A run cannot go on; the message says why and what to try. Exit status 1."""
 

@@ -31,8 +31,13 @@ def _line(value: Any) -> bytes:
 
 def append_line(path: Path, value: Any) -> None:
     """Append one JSON line in a single write."""
+    append_lines(path, [value])
+
+
+def append_lines(path: Path, values: Iterable[Any]) -> None:
+    """Append JSON lines in a single write."""
     with open(path, "ab", buffering=0) as file:
-        file.write(_line(value))
+        file.write(b"".join(map(_line, values)))
 
 
 def write_lines(path: Path, values: Iterable[Any]) -> None:

@@ -5,12 +5,14 @@ environment.json    versions, commit, machine
 status.json         state: running, finished, interrupted or failed; the step; a message
 metrics.jsonl       one line for each logged step or evaluation during training
 speed.jsonl         tokens per second at the logged steps: all that differs when a run is repeated
+starts.jsonl        one line for each time that a process began to train the run: when, who, after which step
 checkpoints/        what an interrupted run goes on from
 lock                held by the process that trains the run
 model.safetensors   the last weights
 best.safetensors    the weights that were best on lengths of training
 ema.safetensors     the moving average of the weights, if there is one
-evaluation.json     exact match for each digit length
+examples/           one line for each test problem
+evaluation.json     the scores for each digit length
 """
 
 import fcntl
@@ -23,14 +25,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from lengthlab.config import Config
-from lengthlab.errors import UserError, suggestion
+from lengthlab.errors import RunBusy, UserError, suggestion
 from lengthlab.files import append_line, read_lines, write_atomically, write_json, write_lines
-from lengthlab.recipes.load import load_config
+
+if TYPE_CHECKING:
+    from lengthlab.config import Config  # brings torch, which listing runs can do without
 
 State = Literal["running", "finished", "interrupted", "failed"]
 
@@ -47,7 +50,7 @@ class Run:
     path: Path
 
     @classmethod
-    def of(cls, config: Config) -> "Run":
+    def of(cls, config: "Config") -> "Run":
         """The folder that belongs to a config; it may not exist yet."""
         return cls(runs_folder() / config.id)
 
@@ -70,7 +73,9 @@ class Run:
         return self.path.name
 
     @property
-    def config(self) -> Config:
+    def config(self) -> "Config":
+        from lengthlab.recipes.load import load_config
+
         try:
             return load_config(str(self.path / "config.yaml"))
         except UserError as error:
@@ -99,8 +104,17 @@ class Run:
         return {line["step"]: line["tokens_per_second"] for line in read_lines(self.path / "speed.jsonl")}
 
     @property
+    def starts(self) -> list[dict[str, Any]]:
+        """Every time that a process began to train this run: when, who, after which step."""
+        return read_lines(self.path / "starts.jsonl")
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @property
+    def examples(self) -> Path:
+        return self.path / "examples"
 
     @property
     def evaluation(self) -> list[dict[str, Any]] | None:
@@ -127,22 +141,23 @@ class Run:
             except BlockingIOError:
                 file.seek(0)
                 holder = file.read().strip() or "another process"
-                raise UserError(f"run {self.id} is being trained by {holder}; wait for it or stop it") from None
+                raise RunBusy(f"run {self.id} is being trained by {holder}; wait for it or stop it") from None
             file.truncate(0)
-            file.write(f"process {os.getpid()} on {platform.node()}\n")
+            file.write(f"{_me()}\n")
             file.flush()
             yield
 
-    def begin(self, config: Config, environment: dict[str, Any]) -> None:
+    def begin(self, config: "Config", environment: dict[str, Any]) -> None:
         """Start afresh, without what an earlier attempt left."""
         self.path.mkdir(parents=True, exist_ok=True)
         for left in self.path.iterdir():
             if left.is_dir():
                 shutil.rmtree(left)
-            elif left.name != "lock":
+            elif left.name not in ("lock", "starts.jsonl"):
                 left.unlink()
         write_atomically(self.path / "config.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         write_json(self.path / "environment.json", environment)
+        self._log_start(0)
         self.set_status("running", step=0, steps=config.training.steps)
 
     def set_status(self, state: State, **details: Any) -> None:
@@ -154,7 +169,11 @@ class Run:
             lines = [line for line in read_lines(self.path / name) if line["step"] <= step]
             write_lines(self.path / name, lines)
         write_json(self.path / "environment.json", environment | {"resumed_at": step})
+        self._log_start(step)
         self.set_status("running", step=step, message=f"resumed at step {step}")
+
+    def _log_start(self, step: int) -> None:
+        append_line(self.path / "starts.jsonl", {"time": time.time(), "by": _me(), "after_step": step})
 
     def log(self, metrics: dict[str, Any]) -> None:
         append_line(self.path / "metrics.jsonl", metrics)
@@ -173,3 +192,7 @@ class Run:
             raise UserError(
                 f"{path}: damaged (not valid JSON); remove it, or train the run again with --fresh"
             ) from None
+
+
+def _me() -> str:
+    return f"process {os.getpid()} on {platform.node()}"

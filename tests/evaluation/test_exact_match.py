@@ -1,99 +1,17 @@
-"""One teacher-forced pass says exactly what step-by-step greedy decoding would."""
+"""Scores at each length, by hand and against each other."""
 
 from collections.abc import Callable
 
 import pytest
 import torch
 
-from lengthlab.batches import Pipeline
+from lengthlab.batches import Batch, Pipeline, joined
 from lengthlab.config import Config
-from lengthlab.encodings import ENCODINGS
-from lengthlab.evaluation.decode import decode
-from lengthlab.evaluation.exact_match import evaluate, is_correct, wilson
-from lengthlab.formats.vocabulary import END, PAD
+from lengthlab.evaluation.answers import Answers
+from lengthlab.evaluation.exact_match import _examples, evaluate, exact_match, summary
+from lengthlab.evaluation.examples import Example
 from lengthlab.model.build import build_model
-from lengthlab.model.transformer import Transformer
-from lengthlab.positions import POSITIONS
-from lengthlab.recipes.load import load_config
-from lengthlab.runs import Run
-from lengthlab.training.loop import Trainer, Watcher
-
-
-def naive_greedy(model: Transformer, prompt: torch.Tensor, positions: list[torch.Tensor], limit: int) -> list[int]:
-    """The textbook loop: one row, no cache, the whole sequence again for each token."""
-    tokens = prompt.clone()
-    produced: list[int] = []
-    while len(produced) < limit and (not produced or produced[-1] != END):
-        produced.append(int(model(tokens, positions)[0, -1].argmax()))
-        tokens = torch.cat([tokens, torch.tensor([[produced[-1]]])], dim=1)
-    return produced
-
-
-@pytest.fixture(scope="module")
-def half_trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Transformer, Pipeline]:
-    """A tiny model that adds one digit right most of the time: some answers are right and some are wrong."""
-    overrides = [
-        "training.digits=1",
-        "training.steps=250",
-        "training.batch=64",
-        "format.hints=0",
-        "model.width=64",
-        "positions=sequential",
-        "evaluation.digits=1",
-        "training.schedule.warmup=10",
-    ]
-    config = load_config("smoke", overrides)
-    trainer = Trainer(config, Run(tmp_path_factory.mktemp("runs") / "half"), Watcher())
-    for step in range(config.training.steps):
-        trainer.train_step(step)
-    return trainer.model.eval(), trainer.pipeline
-
-
-@torch.no_grad()
-def test_a_trained_model_is_judged_as_greedy_decoding_judges_it(half_trained: tuple[Transformer, Pipeline]) -> None:
-    model, pipeline = half_trained
-    verdicts: list[bool] = []
-    for digits in (1, 2):
-        for _, batch in pipeline.test_batches(digits, 64):
-            correct = is_correct(model, batch).tolist()
-            answers = decode(model, batch)
-            for row, verdict in enumerate(correct):
-                truth = [t for t in batch.targets[row].tolist() if t != PAD]
-                greedy = naive_greedy(
-                    model, batch.tokens[row : row + 1, : batch.answer], list(batch.positions), batch.targets.shape[1]
-                )
-                assert verdict == (greedy == truth)
-                assert [t for t in answers[row].tolist() if t != PAD] == greedy
-            verdicts += correct
-    assert 5 < sum(verdicts) < 123  # both kinds were there to be told apart
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS.names())
-@pytest.mark.parametrize("positions", POSITIONS.names())
-@torch.no_grad()
-def test_cached_decoding_equals_the_textbook_loop(encoding: str, positions: str, smoke: Callable[..., Config]) -> None:
-    config = smoke(f"encoding={encoding}", f"positions={positions}", "model.layers=2")
-    pipeline = Pipeline(config)
-    model = build_model(config, len(pipeline.format.vocabulary)).eval()
-    for _, batch in pipeline.test_batches(3, 6):
-        answers = decode(model, batch)
-        for row in range(6):
-            greedy = naive_greedy(
-                model, batch.tokens[row : row + 1, : batch.answer], list(batch.positions), batch.targets.shape[1]
-            )
-            assert [t for t in answers[row].tolist() if t != PAD] == [t for t in greedy if t != PAD]
-
-
-def test_wilson_intervals_of_known_value() -> None:
-    """Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29."""
-    for correct, examples, low, high in [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ]:
-        assert wilson(correct, examples) == pytest.approx((low, high), abs=5e-5)
-    assert wilson(20, 20)[1] == 1.0
+from lengthlab.statistics import wilson
 
 
 def test_the_first_test_problems_do_not_depend_on_how_many_follow(smoke: Callable[..., Config]) -> None:
@@ -115,10 +33,49 @@ def test_test_problems_are_not_the_training_problems(smoke: Callable[..., Config
     assert len(test) == 64 and not test & training
 
 
-def test_splitting_for_memory_changes_no_verdict(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitting_for_memory_changes_no_score(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     config = smoke("format.hints=0", "training.digits=1")
     pipeline = Pipeline(config)
     model = build_model(config, len(pipeline.format.vocabulary)).eval()
     whole = evaluate(model, pipeline, [1, 2], 100)
-    monkeypatch.setattr("lengthlab.evaluation.exact_match.LOGITS_AT_ONCE", 1)
+    monkeypatch.setattr("lengthlab.evaluation.answers.NUMBERS_AT_ONCE", 1)
     assert evaluate(model, pipeline, [1, 2], 100) == whole
+
+
+def test_blocks_are_joined_only_where_they_share_their_ids(smoke: Callable[..., Config]) -> None:
+    def sizes(*overrides: str) -> list[int]:
+        pipeline = Pipeline(smoke(*overrides))
+        return [len(batch.tokens) for batch in joined((batch for _, batch in pipeline.test_batches(3, 70)), 48)]
+
+    assert sizes("positions=sequential") == [48, 22]
+    assert sizes("positions=randomized") == [16, 16, 16, 16, 6]
+
+
+def vocabulary_row(pipeline: Pipeline, text: str) -> list[int]:
+    return pipeline.format.vocabulary.tokens(text)
+
+
+def test_scores_of_known_answers(smoke: Callable[..., Config]) -> None:
+    """By hand, for 5+7=12 and 9+9=18, units first: the first right, the second with a wrong unit and no end."""
+    pipeline = Pipeline(smoke("format.hints=0"))
+    rows = [vocabulary_row(pipeline, text) for text in ("^50+70=21$", "^90+90=81$")]
+    layout = pipeline.samples(1, 2)[1].layout
+    batch = Batch(torch.tensor(rows), (torch.arange(10)[None],), 7, layout)
+    produced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "711")])
+    forced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "71$")])
+    first, second = _examples(1, 0, batch, Answers(produced, forced), pipeline.format.vocabulary)
+    assert first == Example(1, 0, True, 3, 3, 2, 2, True)
+    assert second == Example(1, 1, False, 2, 3, 1, 2, False, "^90+90=", "81$", "711")
+    row = summary([first, second])
+    assert (row.exact_match, row.digit_accuracy, row.token_accuracy, row.length_accuracy) == (0.5, 0.75, 5 / 6, 0.5)
+    assert (row.low, row.high) == (row.length_low, row.length_high) == wilson(1, 2)
+
+
+def test_exact_match_alone_says_the_same_as_all_scores(smoke: Callable[..., Config]) -> None:
+    config = smoke("format.hints=0", "training.digits=1")
+    pipeline = Pipeline(config)
+    model = build_model(config, len(pipeline.format.vocabulary)).train()
+    quick = exact_match(model, pipeline, [1, 2], 50)
+    full = evaluate(model, pipeline, [1, 2], 50)
+    assert [(row.exact_match, row.low) for row in quick] == [(row.exact_match, row.low) for row in full]
+    assert model.training

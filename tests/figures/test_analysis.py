@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from lengthlab.figures import alignment, attention, errors
+from lengthlab.figures import alignment, attention, mistakes
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
         figures.append(figure)
         return [path]
 
-    for module in (alignment, attention, errors):
+    for module in (alignment, attention, mistakes):
         monkeypatch.setattr(module, "save", keep)
     return figures
 
@@ -39,7 +39,7 @@ def test_errors_are_drawn_as_bars_with_what_to_compare(drawn: list[Figure], tmp_
         "fit": {"mean": 1.2, "ratio": 0.2, "misfit": 0.1},
         "shifts": [measure("-1", 0.1, 0.2), measure("0", 0.5, 0.1)],
     }
-    errors.errors_figure(summary, 2, tmp_path / "errors", "title")
+    mistakes.errors_figure(summary, 2, tmp_path / "errors", "title")
     first, where, carry, shifts, counts, marks = drawn[0].axes
     assert [bar.get_width() for bar in first.patches] == [0.25, 0.75]  # type: ignore[union-attr]
     assert [label.get_text() for label in first.get_yticklabels()] == ["wrong hint", "any other digit"]
@@ -57,7 +57,7 @@ def test_panels_without_data_say_so(drawn: list[Figure], tmp_path: Path) -> None
     """Answers that only end wrong have no wrong digits."""
     empty = {"carry": [], "places": [], "counts": [], "fit": None, "shifts": []}
     summary = {"runs": 1, "first": [measure("does not end", 1.0)], "marks": [measure("does not end", 1.0)]} | empty
-    errors.errors_figure(summary, 2, tmp_path / "errors", "title")
+    mistakes.errors_figure(summary, 2, tmp_path / "errors", "title")
     texts = [[text.get_text() for text in axes.texts] for axes in drawn[0].axes]
     assert texts == [[], ["nothing to show"], ["nothing to show"], ["nothing to show"], ["nothing to show"], []]
     plt.close(drawn[0])

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lengthlab.evaluation.exact_match import wilson
 from lengthlab.figures.exact_match import Curve, exact_match_by_length
+from lengthlab.statistics import wilson
 
 
 def rows(*scores: int) -> list[dict[str, float]]:
@@ -27,7 +27,7 @@ def test_the_same_tables_give_the_same_files(tmp_path: Path) -> None:
 
 
 def test_labels_title_and_training_range_are_in_the_picture(tmp_path: Path) -> None:
-    _, svg = exact_match_by_length([Curve("seed 1", rows(100, 50), 1)], tmp_path / "a", "my title")
+    _, svg, _ = exact_match_by_length([Curve("seed 1", rows(100, 50), 1)], tmp_path / "a", "my title")
     text = svg.read_text()
     for words in ("my title", "seed 1", "trained on 1-1 digits", "exact match", "digits of each operand"):
         assert words in text

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lengthlab.batches import Batch, Pipeline
 from lengthlab.errors import UserError
-from lengthlab.evaluation.decode import decode
+from lengthlab.evaluation.answers import answers
 from lengthlab.formats.layout import IntArray, Layout
 from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.transformer import Transformer
@@ -48,7 +48,7 @@ def attempt(model: Transformer, pipeline: Pipeline, digits: int, examples: int) 
     Each token is written after the model's own tokens, wrong ones included, as in use.
     """
     return [
-        attempts_of(digits, problems, batch, decode(model, batch))
+        attempts_of(digits, problems, batch, answers(model, batch).produced)
         for problems, batch in pipeline.test_batches(digits, examples)
     ]
 

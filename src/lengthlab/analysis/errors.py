@@ -140,7 +140,7 @@ def _carry(digits: DigitTable) -> list[Measure]:
     return [
         share_of("wrong digits", digits.carry[wrong], base=float(digits.carry.mean())),
         share_of("all digits", digits.carry),
-        Measure("all, same places", same, same, same),
+        Measure("all digits at the same places", same, same, same),
     ]
 
 

@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from lengthlab.errors import UserError
+from lengthlab.lengths import parse_lengths
 
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
 
@@ -49,7 +50,11 @@ def bench_train(
     batch: Annotated[int, Parameter(help="Examples in a step.")] = 128,
     repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 15,
     threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
-    out: Annotated[Path | None, Parameter(help="Draw it too; .png and .svg are added.")] = None,
+    compiled: Annotated[
+        bool,
+        Parameter(name="--compile", negative="", show_default=False, help="With torch.compile too; takes minutes."),
+    ] = False,
+    out: Annotated[Path | None, Parameter(help="Draw it too; .png, .svg and .pdf are added.")] = None,
     as_json: Json = False,
 ) -> None:
     """Tokens trained per second, against rivals of the same size. Needs the dev extra: pip install -e '.[dev]'."""
@@ -59,7 +64,7 @@ def bench_train(
     from lengthlab.bench.train import table
 
     try:
-        result = measure(size, digits, batch, repeats, threads)
+        result = measure(size, digits, batch, repeats, threads, compiled)
     except ModuleNotFoundError as error:
         raise UserError(
             f"bench train compares with {error.name}, which is not installed: pip install -e '.[dev]'"
@@ -72,3 +77,49 @@ def bench_train(
         print(json.dumps(result, indent=2))
     else:
         Console().print(table(result))
+
+
+@bench.command(name="evaluate")
+def bench_evaluate(
+    *,
+    recipe: Annotated[str, Parameter(help="Whose shape and format the models have.")] = "coupling-relative-mini",
+    digits: Annotated[str, Parameter(help="Lengths of the operands.")] = "20,50,100",
+    batch: Annotated[int, Parameter(help="Sums answered at once.")] = 100,
+    repeats: Annotated[int, Parameter(help="Turns; the median counts.")] = 5,
+    threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
+    curve: Annotated[str, Parameter(help="Lengths for time and memory of one sum; drawn with --out.")] = "",
+    out: Annotated[Path | None, Parameter(help="Draw the curve; .png, .svg and .pdf are added.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Seconds for greedy answers to 1,000 sums, against others' generate. Needs the dev extra, as bench train does."""
+    if batch < 2 or repeats < 2 or threads < 1:
+        raise UserError("bench evaluate: --batch and --repeats at least 2, --threads at least 1")
+    if out is not None and not curve:
+        raise UserError("bench evaluate: --out draws a curve; name its lengths, such as --curve 100,200,500,1000")
+    try:
+        lengths, curve_lengths = parse_lengths(digits), parse_lengths(curve) if curve else ()
+    except ValueError as error:
+        raise UserError(f"--digits and --curve: {error}") from None
+    from lengthlab.bench.evaluate import bench_evaluate as measure
+    from lengthlab.bench.evaluate import bench_lengths, tables
+
+    try:
+        result = measure(recipe, lengths, batch, repeats, threads)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"bench evaluate compares with {error.name}, which is not installed: pip install -e '.[dev]'"
+        ) from None
+    if curve_lengths:
+        result["curve"] = bench_lengths(recipe, curve_lengths, threads)
+    if out is not None:
+        from lengthlab.figures.speed import evaluation_cost
+
+        evaluation_cost(result["curve"], out, f"One sum, {recipe}, {threads} thread(s), {result['machine']}")
+    if as_json:
+        print(json.dumps(result, indent=2))
+        return
+    for table in tables(result):
+        Console().print(table)
+    for row in result.get("curve", []):
+        kind, memory = "right" if row["right"] else "wrong", row["memory_bytes"] / 2**20
+        print(f"{row['digits']:>5} digits, {kind}: {row['seconds']:8.3f} s a sum, {memory:7,.0f} MiB")

@@ -13,14 +13,16 @@ from lengthlab.config import Config
 from lengthlab.environment import cpu_name
 from lengthlab.recipes.load import load_config
 from lengthlab.training.estimate import matmul_flops
-from lengthlab.training.hardware import has_fast_bf16
 from lengthlab.training.step import Engine
 
 RECIPES = {"NoPE": ("encoding=none", "positions=sequential"), "FIRE, randomized ids": ("positions.maximum=2048",)}
 
 
-def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int) -> dict[str, Any]:
-    """Every contestant trains on the same sums of `digits` digits; one of ours for each kind of encoding."""
+def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, compiled: bool) -> dict[str, Any]:
+    """Every contestant trains on the same sums of `digits` digits; one of ours for each kind of encoding.
+
+    If `compiled`, the last of ours takes part with torch.compile too, and the steps after which that pays are told.
+    """
     torch.set_num_threads(threads)
     started = time.perf_counter()
     engines = {f"lengthlab ({name})": Engine(_config(size, digits, batch, extra)) for name, extra in RECIPES.items()}
@@ -35,10 +37,17 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int) 
         name: (lambda e=e: e.train_on([e.pipeline.samples(digits, batch)[1]], step=0)) for name, e in engines.items()
     }
     contestants |= {name: (lambda r=r: r.step(example.tokens, example.answer)) for name, r in rivals.items()}
+    compile_seconds = None
+    if compiled:
+        name, eager = f"{list(engines)[-1]}, compiled", list(engines.values())[-1]
+        engines[name] = Engine(_config(size, digits, batch, (*list(RECIPES.values())[-1], "training.compile=on")))
+        draw = eager.pipeline.samples
+        contestants[name] = lambda: engines[name].train_on([draw(digits, batch)[1]], step=0)
+        started = time.perf_counter()
+        contestants[name]()
+        compile_seconds = time.perf_counter() - started
     timings = take_turns(contestants, repeats)
-    peak = {"fp32": matmul_flops(torch.float32)}
-    if has_fast_bf16():
-        peak["bf16"] = matmul_flops(torch.bfloat16)
+    peak = {"fp32": matmul_flops(torch.float32), "bf16": matmul_flops(torch.bfloat16)}
     counts = {name: sum(p.numel() for p in e.model.parameters()) for name, e in engines.items()}
     counts |= {name: rival.parameters for name, rival in rivals.items()}
     rows = [_row(name, timings[name], counts[name], example.tokens.numel(), max(peak.values())) for name in contestants]
@@ -52,8 +61,19 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int) 
         "rows": [row | {"ratio": row["tokens_per_second"] / best_rival} for row in rows],
         "matmul_gflops": {name: flops / 1e9 for name, flops in peak.items()},
         "start_up_seconds": start_up,
+        "compile_seconds": compile_seconds,
+        "break_even_steps": _break_even(compile_seconds, timings),
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
+
+
+def _break_even(compile_seconds: float | None, timings: dict[str, Timing]) -> float | None:
+    """After how many steps compiling has saved what it cost; None if it was not tried or saves nothing."""
+    compiled = next((name for name in timings if name.endswith(", compiled")), None)
+    if compiled is None or compile_seconds is None:
+        return None
+    saved = timings[compiled.removesuffix(", compiled")].median - timings[compiled].median
+    return compile_seconds / saved if saved > 0 else None
 
 
 def _config(size: str, digits: int, batch: int, extra: tuple[str, ...]) -> Config:
@@ -95,6 +115,15 @@ def table(result: dict[str, Any]) -> Table:
     memory = result["peak_memory_bytes"] / 2**20
     view.caption = (
         f"{result['machine']}; matrix products {peak}; start-up {result['start_up_seconds']:.1f} s; {memory:,.0f} MiB"
+        f"{_compile_text(result)}"
     )
     view.caption_justify = "left"
     return view
+
+
+def _compile_text(result: dict[str, Any]) -> str:
+    if result["compile_seconds"] is None:
+        return ""
+    steps = result["break_even_steps"]
+    pays = f"pays after {steps:,.0f} steps of this shape" if steps else "saves nothing at this shape"
+    return f"; torch.compile took {result['compile_seconds']:.0f} s and {pays}"

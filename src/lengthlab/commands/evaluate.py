@@ -6,28 +6,57 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lengthlab.config import Config
+from lengthlab.errors import UserError, suggestion
 from lengthlab.evaluation.exact_match import Row, evaluate
+from lengthlab.evaluation.examples import example_file
 from lengthlab.evaluation.load import load_model
+from lengthlab.recipes.load import load_config
 from lengthlab.runs import Run
+
+AT_TEST = (  # what can differ between training and test
+    "positions.at_test",
+    "model.logit_factor_at_test",
+    "format.hints_at_test",
+    "format.spaces.at_test",
+    "seeds.test",
+)
+
+
+def test_config(run: Run, choices: Sequence[str]) -> Config:
+    """The run's config with other choices for the test, none of which concerns its training."""
+    for choice in choices:
+        name, separator, _ = choice.partition("=")
+        if not separator or name not in AT_TEST:
+            raise UserError(f"{choice}: not a choice for the test; {suggestion(name, AT_TEST)}")
+    run.config  # noqa: B018 (a damaged one is named as such)
+    return load_config(str(run.path / "config.yaml"), choices)
 
 
 def evaluate_run(
-    run: Run, weights: str, digits: Sequence[int] | None, examples: int | None, chain: int | None, console: Console
+    run: Run,
+    config: Config,
+    choices: Sequence[str],
+    weights: str,
+    digits: Sequence[int] | None,
+    examples: int | None,
+    chain: int | None,
+    console: Console,
 ) -> list[Row]:
-    """Test a run on the given lengths, or on its own; the run folder is left as it is."""
-    model, pipeline = load_model(run, weights)
-    options = run.config.evaluation
-    lengths = digits or options.digits
+    """Test a run on the given lengths, or on its own; its scores stay as they are, the examples are kept beside them.
+
+    An example that was tested before, after training or by this command, is not tested again.
+    """
+    model, pipeline = load_model(run, weights, config)
+    options = config.evaluation
+    lengths, wanted = digits or options.digits, examples or options.examples
+    carries = options.chain if chain is None else chain
     pipeline.require(max(lengths), "--digits")
+    next(pipeline.test_batches(max(lengths), 1, carries))  # refused before anything is written
+    kept = example_file(run.examples, run.weights_file(weights), weights, carries, sorted(choices))
     with console.status("evaluating") as status:
-        return evaluate(
-            model,
-            pipeline,
-            lengths,
-            examples or options.examples,
-            options.chain if chain is None else chain,
-            lambda row: status.update(f"{row.digits} digits: {row.exact_match:.1%}"),
-        )
+        tell = lambda row: status.update(f"{row.digits} digits: {row.exact_match:.1%}")
+        return evaluate(model, pipeline, lengths, wanted, carries, tell, kept)
 
 
 def interval_text(row: dict[str, Any]) -> str:
@@ -47,5 +76,27 @@ def rows_table(results: Mapping[str, Sequence[dict[str, Any]]], trained: int) ->
         style = None if digits <= trained else "cyan"
         table.add_row(str(digits), *cells, style=style, end_section=digits == trained)
     table.caption = f"trained on 1-{trained} digits"
+    table.caption_justify = "left"
+    return table
+
+
+def scores_table(label: str, rows: Sequence[dict[str, Any]], trained: int) -> Table:
+    """All scores of one run, a row for each length."""
+    title = (
+        f"{label}: shares of right answers, digits, next tokens and lengths (n = {rows[0]['examples']} problems each)"
+    )
+    table = Table(title=title, title_justify="left")
+    for name in ("digits", "exact match  [95% interval]", "digit", "token", "length"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        scores = [f"{row[f'{what}_accuracy']:.1%}" for what in ("digit", "token", "length")]
+        inside = row["digits"] <= trained
+        last = inside and not any(row["digits"] < other["digits"] <= trained for other in rows)
+        table.add_row(
+            str(row["digits"]), interval_text(row), *scores, style=None if inside else "cyan", end_section=last
+        )
+    kind = f"; a carry runs through {rows[0]['chain']} places" if rows[0]["chain"] else ""
+    choices = f"; {', '.join(rows[0]['choices'])}" if rows[0]["choices"] else ""
+    table.caption = f"trained on 1-{trained} digits; {rows[0]['weights']} weights{kind}{choices}"
     table.caption_justify = "left"
     return table

@@ -10,11 +10,12 @@ from rich.console import Console
 from lengthlab.checks import check
 from lengthlab.commands.evaluate import rows_table
 from lengthlab.config import Config
-from lengthlab.display import make_display
 from lengthlab.figures.exact_match import Curve, exact_match_by_length
 from lengthlab.recipes.load import load_config
 from lengthlab.runs import Run, runs_folder
-from lengthlab.sweep.side_by_side import train_side_by_side
+from lengthlab.sweep.run import run_trials
+from lengthlab.sweep.side_by_side import SideBySide
+from lengthlab.sweep.trial import SweepOptions, Trial
 
 
 def quickstart(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence[str], console: Console) -> bool:
@@ -32,14 +33,16 @@ def quickstart(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence
         console.print(f"  {label}: {lengths}", highlight=False, soft_wrap=True)
     console.print()
     started = time.monotonic()
-    with make_display(console) as display:
-        runs = train_side_by_side(configs, display)
+    trials = [Trial(label, config) for label, config in configs.items()]
+    outcomes = run_trials(trials, SweepOptions(), console, SideBySide(console))
     minutes = (time.monotonic() - started) / 60
 
-    results = {label: rows for label, run in runs.items() if (rows := run.evaluation)}
-    for label in sorted(runs.keys() - results.keys()):
-        reason = runs[label].status.get("message", "no reason recorded")
-        console.print(f"{label} did not finish: {reason}", style="bold red")
+    runs = {trial.label: trial.run for trial in trials}
+    finished = [one.trial for one in outcomes if one.state == "finished"]
+    results = {trial.label: rows for trial in finished if (rows := trial.run.evaluation)}
+    for one in outcomes:
+        if one.state == "failed":
+            console.print(f"{one.trial.label} did not finish: {one.error}", style="bold red", markup=False)
     if not results:
         return False
     trained = {label: configs[label].training.digits for label in results}

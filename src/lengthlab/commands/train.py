@@ -7,8 +7,9 @@ from rich.console import Console
 
 from lengthlab.config import Config
 from lengthlab.display import make_display
+from lengthlab.model.device import device_of
 from lengthlab.runs import Run
-from lengthlab.training.estimate import Estimate
+from lengthlab.training.estimate import Estimate, share_of_peak
 from lengthlab.training.loop import Trainer, Watcher
 from lengthlab.training.sinks import sinks
 from lengthlab.training.world import world
@@ -24,15 +25,18 @@ def train_config(
     if run.status.get("state") == "finished" and not fresh:
         console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
         return True
-    with world() as processes:
+    with world(device_of(config.training.device)) as processes:
         if not processes.first:
             Trainer(config, run, Watcher(), processes).train(fresh)
             return False
         with make_display(console) as display, sinks(run, config, tensorboard, wandb) as others:
             display.add(run.id, config.training.steps)
 
+            share = share_of_peak(config)
+
             def tell(line: dict[str, Any]) -> None:
-                display.metrics(run.id, line)
+                speed = line.get("tokens_per_second")
+                display.metrics(run.id, line if speed is None else line | {"share_of_peak": share * speed})
                 for sink in others:
                     sink(line)
 

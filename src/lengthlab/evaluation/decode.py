@@ -16,9 +16,10 @@ def decode(model: Transformer, batch: Batch) -> Tensor:
     Only the prompt of `batch` is read. A is the number of tokens of the true answer and its end: what has
     not ended by then is wrong, and is cut there.
     """
+    batch = batch.to(model.device)
     wanted = batch.tokens.shape[1] - batch.answer
-    produced = torch.full((len(batch.tokens), wanted), PAD)
-    ended = torch.zeros(len(batch.tokens), dtype=torch.bool)
+    produced = torch.full((len(batch.tokens), wanted), PAD, device=model.device)
+    ended = torch.zeros(len(batch.tokens), dtype=torch.bool, device=model.device)
     tokens, cache = batch.tokens[:, : batch.answer], Cache()
     for index in range(wanted):
         logits = model(tokens, batch.positions, first=tokens.shape[1] - 1, cache=cache, prompt=batch.answer)
@@ -28,4 +29,4 @@ def decode(model: Transformer, batch: Batch) -> Tensor:
         if ended.all():
             break
         tokens = token[:, None]
-    return produced
+    return produced.cpu()

@@ -1,60 +1,40 @@
-"""Exact match from one teacher-forced pass.
+"""How well a model does at each digit length: exact match, digits, next tokens, length of the answer."""
 
-Greedy decoding reproduces the true answer exactly if, at every step, the most likely token after the
-true prefix is the true one. So one pass over the true answer decides, and nothing is decoded. (Two
-logits that are exactly equal are resolved alike in both: the lower token wins.)
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from lengthlab.batches import Batch, Pipeline
-from lengthlab.formats.vocabulary import PAD
+from lengthlab.batches import TEST_BLOCK, Batch, Pipeline, joined
+from lengthlab.evaluation.answers import Answers, answers, is_correct, rows_at_once
+from lengthlab.evaluation.examples import Example, ExampleFile
+from lengthlab.formats.vocabulary import END, PAD, Vocabulary
 from lengthlab.model.transformer import Transformer
-
-LOGITS_AT_ONCE = 2**26  # attention logits of one layer in memory at a time; long sums go in smaller batches
+from lengthlab.statistics import wilson
 
 
 @dataclass(frozen=True)
 class Row:
-    """Exact match at one digit length, with its 95% Wilson interval."""
+    """The scores at one digit length, each with its 95% Wilson interval; the unit is the example in all of them."""
 
     digits: int
     examples: int
-    exact_match: float
+    exact_match: float  # whole answers, as greedy decoding gives them
     low: float
     high: float
+    digit_accuracy: float | None = None  # of the answer's digits, each in its own place, as greedy decoding gives them
+    digit_low: float | None = None
+    digit_high: float | None = None
+    token_accuracy: float | None = None  # of next tokens, hints and end included, after the true ones before them
+    token_low: float | None = None
+    token_high: float | None = None
+    length_accuracy: float | None = None  # of answers that end where they should
+    length_low: float | None = None
+    length_high: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def wilson(correct: int, examples: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson interval of a share (Wilson 1927), 95% by default."""
-    share = correct / examples
-    centre = share + z * z / (2 * examples)
-    spread = z * sqrt(share * (1 - share) / examples + z * z / (4 * examples * examples))
-    scale = 1 + z * z / examples
-    low = 0.0 if correct == 0 else (centre - spread) / scale
-    high = 1.0 if correct == examples else (centre + spread) / scale
-    return low, high
-
-
-@torch.no_grad()
-def is_correct(model: Transformer, batch: Batch) -> Tensor:
-    """For each row (B,), whether greedy decoding would give exactly the true answer and its end."""
-    rows = max(1, LOGITS_AT_ONCE // (model.options.heads * batch.tokens.shape[1] ** 2))
-    return torch.cat([_is_correct(model, part) for part in batch.split(rows)])
-
-
-def _is_correct(model: Transformer, batch: Batch) -> Tensor:
-    logits = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer)
-    return ((logits.argmax(-1) == batch.targets) | (batch.targets == PAD)).all(dim=1)
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
 
 def evaluate(
@@ -64,16 +44,99 @@ def evaluate(
     examples: int,
     chain: int = 0,
     progress: Callable[[Row], None] = lambda row: None,
+    kept: ExampleFile | None = None,
 ) -> list[Row]:
-    """Exact match on the test problems of each length; `progress` hears of each row as it is done."""
-    was_training = model.training
-    model.eval()
+    """All scores on the test problems of each length; `progress` hears of each row as it is done.
+
+    What `kept` knows already is not computed again, and what it does not know yet is added to it.
+    """
+    kept = kept or ExampleFile()
     rows = []
-    for length in digits:
-        correct = sum(
-            int(is_correct(model, batch).sum()) for _, batch in pipeline.test_batches(length, examples, chain)
-        )
-        rows.append(Row(length, examples, correct / examples, *wilson(correct, examples)))
-        progress(rows[-1])
-    model.train(was_training)
+    with _evaluating(model):
+        for length in digits:
+            known = kept.first(length, examples)
+            for index, batch in _batches(model, pipeline, length, examples, chain, len(known)):
+                new = _examples(length, index, batch, answers(model, batch), pipeline.format.vocabulary)
+                kept.add([example for example in new if example.index >= len(known)])
+            rows.append(summary(kept.first(length, examples)))
+            progress(rows[-1])
     return rows
+
+
+def exact_match(model: Transformer, pipeline: Pipeline, digits: Iterable[int], examples: int) -> list[Row]:
+    """Exact match alone: nothing is decoded."""
+    rows = []
+    with _evaluating(model):
+        for length in digits:
+            batches = _batches(model, pipeline, length, examples)
+            right = sum(int(is_correct(model, batch).sum()) for _, batch in batches)
+            rows.append(Row(length, examples, right / examples, *wilson(right, examples)))
+    return rows
+
+
+def summary(examples: Sequence[Example]) -> Row:
+    """The scores of examples of one length."""
+    count = len(examples)
+    scores = (
+        sum(example.right for example in examples) / count,
+        sum(example.digits_right for example in examples) / max(1, sum(example.places for example in examples)),
+        sum(example.tokens_right for example in examples) / sum(example.tokens for example in examples),
+        sum(example.length_right for example in examples) / count,
+    )
+    fields = [value for score in scores for value in (score, *wilson(score * count, count))]
+    return Row(examples[0].digits, count, *fields)
+
+
+class _evaluating:
+    """Within, the model is in evaluation mode."""
+
+    def __init__(self, model: Transformer) -> None:
+        self.model = model
+
+    def __enter__(self) -> None:
+        self.was_training = self.model.training
+        self.model.eval()
+
+    def __exit__(self, *_: object) -> None:
+        self.model.train(self.was_training)
+
+
+def _batches(
+    model: Transformer, pipeline: Pipeline, digits: int, examples: int, chain: int = 0, done: int = 0
+) -> Iterator[tuple[int, Batch]]:
+    """The test problems of one length in batches of the size that memory allows, with the number of their first."""
+    index = done // TEST_BLOCK * TEST_BLOCK
+    blocks = (batch for _, batch in pipeline.test_batches(digits, examples, chain, done))
+    for batch in joined(blocks, rows_at_once(model, pipeline.columns(digits))) if done < examples else ():
+        yield index, batch
+        index += len(batch.tokens)
+
+
+def _examples(digits: int, first: int, batch: Batch, said: Answers, vocabulary: Vocabulary) -> list[Example]:
+    targets, counted = batch.targets, batch.targets != PAD
+    right = ((said.produced == targets) | ~counted).all(dim=1)
+    place = (targets >= 0) & (targets <= 9)  # a digit's token is the digit itself
+    ends = (said.produced == END).int().argmax(dim=1) == (targets == END).int().argmax(dim=1)
+    columns = torch.stack(
+        [
+            right,
+            ((said.forced == targets) & counted).sum(dim=1),
+            counted.sum(dim=1),
+            ((said.produced == targets) & place).sum(dim=1),
+            place.sum(dim=1),
+            ends & (said.produced == END).any(dim=1),
+        ],
+        dim=1,
+    ).tolist()
+    found = []
+    for row, (whole, tokens_right, tokens, digits_right, places, length_right) in enumerate(columns):
+        texts: tuple[str, ...] = ()
+        if not whole:
+            parts = (batch.tokens[row, : batch.answer], targets[row], said.produced[row])
+            texts = tuple(vocabulary.text(part.tolist()) for part in parts)
+        found.append(
+            Example(
+                digits, first + row, bool(whole), tokens_right, tokens, digits_right, places, bool(length_right), *texts
+            )
+        )
+    return found

@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from lengthlab.figures.style import COLOURS, MARKERS, SHADE, arrange, save, style
+from lengthlab.figures.style import COLOURS, MARKERS, SHADE, save, style
 
 GREY = "#666666"
 
@@ -44,7 +44,7 @@ def alignment_figure(courses: Sequence[Course], path: Path, title: str) -> list[
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-        return save(arrange(figure), path)
+        return save(figure, path)
 
 
 def _line(axes: Axes, rows: Sequence[dict[str, Any]], key: str, index: int, label: str, **options: Any) -> None:

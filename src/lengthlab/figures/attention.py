@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from lengthlab.figures.style import COLOURS, arrange, save, style
+from lengthlab.figures.style import COLOURS, save, style
 
 CELL = 0.105  # inches
 WIDEST = 20.0  # inches, for all panels of a row
@@ -63,7 +63,7 @@ def _panels(table: dict[str, Any], path: Path, title: str, note: str, colours: s
         figure.colorbar(image, ax=grid, shrink=min(1.0, 2.5 / (height * down)), aspect=12, pad=0.01)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#666666")
-        return save(arrange(figure), path)
+        return save(figure, path)
 
 
 def _frame(axes: Axes, own: NDArray[np.bool_]) -> None:

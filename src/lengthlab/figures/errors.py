@@ -1,141 +1,207 @@
-"""Six small pictures of what wrong answers have in common."""
+"""What is wrong in wrong answers: carries, places, number of wrong digits, misalignment, ends.
 
+Rows of the error analysis, one number each, for one length or (0 digits) for all beyond training; a measure `X base`
+has what X should be compared with:
+
+    measure   key                                                          value: share of
+    carry     wrong digits, all digits at the same places                  digits into which a carry comes
+    fifths    lowest fifth ... highest fifth, and its base                 wrong digits
+    counts    1, 2, 3 ...                                                  wrong answers with so many wrong digits
+    shifts    -3 ... 0 ... +3, and its base                                wrong digits that this place would give
+    marks     ends too early, does not end, wrong hint, wrong digit        wrong answers
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from lengthlab.figures.style import COLOURS, MARKERS, SHADE, arrange, save, style
+from lengthlab.figures.data import Look, Seed, Setting, count, median_points
+from lengthlab.figures.panels import empty_panel, finish, key, log_axis, nothing_to_draw, offsets, panels
+from lengthlab.figures.style import QUIET, looks, style
 
-GREY = "#666666"
-Rows = Sequence[dict[str, Any]]
+FIFTHS = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
+SHIFTS = ("-3", "-2", "-1", "0", "+1", "+2", "+3")
+MARKS = {
+    "ends too early": "ends early",
+    "does not end": "no end",
+    "wrong hint": "wrong hint",
+    "wrong digit": "wrong digit",
+}
+SAME_PLACES = "all digits at the same places"
+MOST, RAREST = 8, 1e-3  # wrong digits shown, and the smallest share
+BASE: Look = {"color": QUIET, "linewidth": 1.2, "linestyle": (0, (2, 1.5))}
+
+Shares = dict[str, float]
 
 
-def errors_figure(summary: dict[str, Any], trained: int, path: Path, title: str) -> list[Path]:
-    """Draw the summary of one run (whiskers: 95% intervals) or of several (whiskers: lowest and highest run).
+def error_panels(settings: Sequence[Setting], path: Path, title: str = "", length: int | None = None) -> list[Path]:
+    """Five views of the wrong answers at one length; every seed a small point, the median of a setting large."""
+    with style():
+        tested = Counter(digits for setting in settings for seed in setting.seeds for digits in _lengths(seed))
+        if not tested:
+            return nothing_to_draw(path, title, "no wrong answers analysed yet")
+        if length is None:
+            length = 0 if 0 in tested else max(tested, key=lambda digits: (tested[digits], digits))
+        figure, axes = panels(6, height=1.95, sharex=False, sharey=False)
+        drawn = [setting for setting in settings if any(length in _lengths(seed) for seed in setting.seeds)]
+        looked = looks([setting.label for setting in drawn])
+        for place, setting in enumerate(drawn):
+            look: Look = dict(zip(("color", "marker"), looked[setting.label], strict=True))
+            seeds = [seed for seed in setting.seeds if length in _lengths(seed)]
 
-    A black line across a bar is what to compare it with. Returns the files (PNG and SVG).
+            def shares(measure: str, seeds: Sequence[Seed] = seeds) -> list[Shares]:
+                return [_shares(seed, measure, length) for seed in seeds]
+
+            _carry(axes[0], place, shares("carry"), look)
+            _profile(axes[1], FIFTHS, shares("fifths"), look)
+            _counts(axes[2], shares("counts"), look)
+            _profile(axes[3], SHIFTS, shares("shifts"), look)
+            _marks(axes[4], place, len(drawn), shares("marks"), look)
+        everyone = [seed for setting in drawn for seed in setting.seeds if length in _lengths(seed)]
+        for axes_place, names, measure in ((axes[1], FIFTHS, "fifths base"), (axes[3], SHIFTS, "shifts base")):
+            _base(axes_place, names, [_shares(seed, measure, length) for seed in everyone])
+        _label(axes)
+        _key(axes[5], drawn, looked, length)
+        return finish(figure, path, title)
+
+
+def _lengths(seed: Seed) -> set[int]:
+    return {row["digits"] for row in seed.errors if row.get("value") is not None}
+
+
+def _shares(seed: Seed, measure: str, length: int) -> Shares:
+    """One measure of one seed, by key."""
+    return {
+        row["key"]: row["value"]
+        for row in seed.errors
+        if row["measure"] == measure and row["digits"] == length and row.get("value") is not None
+    }
+
+
+def _points(axes: Axes, x: float, values: Sequence[float], look: Look, width: float = 0.0) -> None:
+    """Every seed small, their median large."""
+    if values:
+        places = [x + shift for shift in offsets(len(values), width)]
+        axes.plot(places, values, linestyle="none", markersize=3, alpha=0.5, **look)
+        axes.plot(x, median(values), linestyle="none", markersize=6.5, zorder=4, clip_on=False, **look)
+
+
+def _carry(axes: Axes, place: int, seeds: Sequence[Shares], look: Look) -> None:
+    _points(axes, place, [seed["wrong digits"] for seed in seeds if "wrong digits" in seed], look, 0.4)
+    if base := [seed[SAME_PLACES] for seed in seeds if SAME_PLACES in seed]:
+        axes.plot([place - 0.35, place + 0.35], [median(base)] * 2, **BASE)
+
+
+def _profile(axes: Axes, names: Sequence[str], seeds: Sequence[Shares], look: Look) -> None:
+    """The median of a measure over ordered keys, with the seeds as small points."""
+    found = [(x, seed[name]) for seed in seeds for x, name in enumerate(names) if name in seed]
+    middles = median_points([[point] for point in found])
+    axes.plot([x for x, _ in found], [y for _, y in found], linestyle="none", markersize=2.5, alpha=0.35, **look)
+    axes.plot([x for x, _ in middles], [y for _, y in middles], linewidth=1.5, markersize=5, **look)
+
+
+def _base(axes: Axes, names: Sequence[str], seeds: Sequence[Shares]) -> None:
+    values = [(x, [seed[name] for seed in seeds if name in seed]) for x, name in enumerate(names)]
+    shown = [(x, median(found)) for x, found in values if found]
+    axes.plot([x for x, _ in shown], [y for _, y in shown], zorder=1, **BASE)
+
+
+def _counts(axes: Axes, seeds: Sequence[Shares], look: Look) -> None:
+    """Shares of wrong answers by number of wrong digits, with the exponential law of the same mean."""
+    seeds = [seed for seed in seeds if seed]
+    for wrong in range(1, MOST + 1):
+        shares = [seed.get(str(wrong), 0.0) for seed in seeds]
+        if shares and median(shares) >= RAREST:
+            _points(axes, wrong, [share for share in shares if share >= RAREST], look)
+    if seeds:
+        ratio = median(exponential_ratio(seed) for seed in seeds)
+        fit = {wrong: (1 - ratio) * ratio ** (wrong - 1) for wrong in range(1, MOST + 1)}
+        shown = [wrong for wrong in fit if fit[wrong] >= RAREST]
+        axes.plot(shown, [fit[wrong] for wrong in shown], color=look["color"], linewidth=1, alpha=0.8)
+
+
+def exponential_ratio(shares: Shares) -> float:
+    """The ratio of neighbouring shares in the exponential law with the same mean: P(k) = (1 - ratio) ratio**(k - 1).
+
+    >>> exponential_ratio({"1": 0.75, "2": 0.25})  # mean 1.25
+    0.19999999999999996
     """
-    with style(), plt.rc_context({"font.size": 9, "axes.titlesize": 10, "axes.titlepad": 8}):
-        figure, axes = plt.subplots(2, 3, figsize=(13, 7.2), layout="constrained")
-        (first, where, carry), (shifts, counts, marks) = axes
-        _sideways(first, summary["first"], "First mistake of a wrong answer", "share of wrong answers")
-        _where(where, summary["places"], trained)
-        _sideways(carry, summary["carry"], "Is a carry coming in?", "share with an incoming carry", colour=COLOURS[4])
-        _shifts(shifts, summary["shifts"])
-        _counts(counts, summary["counts"], summary["fit"])
-        _sideways(marks, summary["marks"], "Anywhere in a wrong answer", "share of wrong answers", colour=COLOURS[3])
-        spread = "lowest and highest run" if summary["runs"] > 1 else "95% intervals"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12)
-        figure.supxlabel(
-            f"Thin lines: {spread}.  Black marks: what to compare with (random wrong digits; all digits; the fit).",
-            x=0.01,
-            ha="left",
-            fontsize=9,
-            color=GREY,
-        )
-        return save(arrange(figure), path)
+    total = sum(shares.values())
+    return 1 - total / sum(int(wrong) * share for wrong, share in shares.items()) if total else 0.0
 
 
-def _whiskers(rows: Rows) -> list[list[float]]:
-    return [
-        [max(0.0, row["share"] - row["low"]) for row in rows],
-        [max(0.0, row["high"] - row["share"]) for row in rows],
-    ]
+def _marks(axes: Axes, place: int, settings: int, seeds: Sequence[Shares], look: Look) -> None:
+    shift = list(offsets(settings, 0.6))[place]
+    for row, name in enumerate(MARKS):
+        values = [seed[name] for seed in seeds if name in seed]
+        if values:
+            heights = [row + shift] * len(values)
+            axes.plot(values, heights, linestyle="none", markersize=3, alpha=0.5, clip_on=False, **look)
+            axes.plot(median(values), row + shift, linestyle="none", markersize=6, zorder=4, clip_on=False, **look)
 
 
-def _empty(axes: Axes, title: str) -> None:
-    axes.set_title(title)
-    axes.text(0.5, 0.5, "nothing to show", ha="center", va="center", color=GREY, transform=axes.transAxes)
-    axes.set(xticks=[], yticks=[])
+def _label(axes: Sequence[Axes]) -> None:
+    """Titles, ticks and scales of the five panels."""
+    carry, fifths, counts, shifts, marks = axes[:5]
+    titles = (
+        "a carry comes in",
+        "part of the answer",
+        "wrong digits in an answer",
+        "digit of another place",
+        "what is wrong",
+    )
+    for place, text in zip(axes, titles, strict=False):
+        place.set_title(text, fontsize=10, pad=6)
+        if not place.lines:
+            empty_panel(place, "not analysed")
+    for place in (carry, fifths, shifts):
+        place.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        place.set_ylim(bottom=0)
+    carry.set_ylim(0, 1)
+    carry.set_xticks([])
+    fifths.set_xticks(range(5), ["units", "", "middle", "", "top"])
+    counts.set_xticks(range(1, MOST + 1))
+    if counts.lines:
+        counts.set_yscale("log")
+        log_axis(counts.yaxis, 4)
+        counts.set_ylim(RAREST * 0.7, 1.3)
+        counts.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.6g}%")
+    for place in (carry, fifths, shifts):
+        place.set_ylabel("share of wrong digits", fontsize=9)
+    counts.set_ylabel("share of wrong answers", fontsize=9)
+    counts.set_xlabel("number of wrong digits", fontsize=9)
+    shifts.set_xticks(range(len(SHIFTS)), SHIFTS)
+    shifts.set_xlabel("places too low or too high", fontsize=9)
+    marks.set_yticks(range(len(MARKS)), list(MARKS.values()))
+    marks.set_ylim(len(MARKS) - 0.5, -0.5)
+    marks.set_xlim(0, 1)
+    marks.set_xticks([0, 0.5, 1])
+    marks.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    marks.set_xlabel("share of wrong answers", fontsize=9)
+    marks.grid(axis="x", visible=True)
+    marks.grid(axis="y", visible=False)
 
 
-def _sideways(axes: Axes, rows: Rows, title: str, label: str, colour: str = COLOURS[0]) -> None:
-    if not rows:
-        _empty(axes, title)
-        return
-    places = range(len(rows))
-    shares = [row["share"] for row in rows]
-    axes.barh(places, shares, xerr=_whiskers(rows), color=colour, ecolor=GREY, height=0.6, alpha=0.85)
-    for place, row in enumerate(rows):
-        if row["base"] is not None:
-            axes.plot([row["base"]] * 2, [place - 0.4, place + 0.4], color="black", linewidth=2)
-    axes.set_yticks(places, [row["name"] for row in rows])
-    axes.invert_yaxis()
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x", visible=True)
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.set(xlabel=label, xlim=(0, None))
-    axes.set_title(title)
-
-
-def _where(axes: Axes, rows: Rows, trained: int) -> None:
-    title = "Where: wrong digits by place"
-    if not rows:
-        _empty(axes, title)
-        return
-    for index, length in enumerate(sorted({row["digits"] for row in rows})):
-        of_length = [row for row in rows if row["digits"] == length]
-        places = [row["place"] for row in of_length]
-        colour = COLOURS[index % len(COLOURS)]
-        axes.fill_between(
-            places,
-            [row["low"] for row in of_length],
-            [row["high"] for row in of_length],
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-        axes.plot(
-            places,
-            [row["share"] for row in of_length],
-            color=colour,
-            marker=MARKERS[index % len(MARKERS)],
-            label=f"{length} digits",
-            clip_on=False,
-        )
-    longest = max(row["place"] for row in rows)
-    axes.axvspan(-0.5, min(trained, longest) + 0.5, color=SHADE, zorder=0)  # with the place that a last carry fills
-    axes.set(xlim=(-0.5, longest + 0.5), ylim=(0, None), xlabel="place (0: units); grey: places seen in training")
-    axes.set_ylabel("share of digits wrong")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.legend(loc="best", fontsize=8)
-    axes.set_title(title)
-
-
-def _shifts(axes: Axes, rows: Rows) -> None:
-    title = "Which place gives the wrong digit?"
-    if not rows:
-        _empty(axes, title)
-        return
-    places = range(len(rows))
-    colours = [COLOURS[1] if row["name"] == "0" else COLOURS[2] for row in rows]
-    axes.bar(places, [row["share"] for row in rows], yerr=_whiskers(rows), color=colours, ecolor=GREY, alpha=0.85)
-    for place, row in enumerate(rows):
-        axes.plot([place - 0.42, place + 0.42], [row["base"]] * 2, color="black", linewidth=2)
-    axes.set_xticks(places, [f"{row['name']}\n(carry)" if row["name"] == "0" else row["name"] for row in rows])
-    axes.set(xlabel="place read instead; 0: its own, wrong carry", ylabel="share of wrong digits", ylim=(0, None))
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.set_title(title)
-
-
-def _counts(axes: Axes, rows: Rows, fit: dict[str, float] | None) -> None:
-    title = "How many digits are wrong"
-    if not rows or fit is None:
-        _empty(axes, title)
-        return
-    numbers = [int(row["name"]) for row in rows]
-    axes.bar(numbers, [row["share"] for row in rows], yerr=_whiskers(rows), color=COLOURS[5], ecolor=GREY)
-    fitted = [row["base"] for row in rows]
-    axes.plot(numbers, fitted, color="black", marker=".", label=f"exponential fit: x {fit['ratio']:.2f} each")
-    least = min([share for row in rows for share in (row["share"], row["base"]) if share > 0])
-    axes.set_yscale("log")
-    axes.set(ylim=(least / 2, 1.2), xlabel="wrong digits in an answer", ylabel="share of answers with any")
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(loc="upper right", fontsize=8)
-    axes.set_title(title)
+def _key(axes: Axes, settings: Sequence[Setting], looked: dict[str, tuple[str, str]], length: int) -> None:
+    """The sixth panel says what the colours are, and how many answers stand behind them."""
+    axes.set_axis_off()
+    shown = []
+    for setting in settings:
+        seeds = [seed for seed in setting.seeds if length in _lengths(seed)]
+        wrong = sum(next((row["wrong"] or 0 for row in seed.errors if row["digits"] == length), 0) for seed in seeds)
+        colour, marker = looked[setting.label]
+        look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 6.5}
+        shown.append((f"{setting.label} ({count(len(seeds))},\n{wrong:,} wrong answers)", look))
+    handles = key(
+        *shown,
+        ("one seed (large: median)", {"marker": "o", "linestyle": "none", "markersize": 3}),
+        ("expected by chance", BASE),
+        ("exponential fit", {"linewidth": 1}),
+    )
+    title = f"sums of {length} digits" if length else "all sums beyond training"
+    place = {"loc": "center left", "bbox_to_anchor": (-0.05, 0.5), "alignment": "left"}
+    axes.legend(handles=handles, fontsize=8.5, title=title, title_fontsize=9, **place)

@@ -1,18 +1,18 @@
-"""Training speed of lengthlab and its rivals, as bars."""
+"""Speed: training beside rivals as bars, the cost of long sums as curves."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib import pyplot as plt
-
-from lengthlab.figures.style import COLOURS, save, style
+from lengthlab.figures.panels import finish, panels
+from lengthlab.figures.style import COLOURS, style
 
 
 def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
     """Tokens per second of each contestant, with quartiles; ours in colour. Returns the files."""
     rows = sorted(result["rows"], key=lambda row: row["tokens_per_second"])
     with style():
-        figure, axes = plt.subplots(figsize=(6.5, 0.5 * len(rows) + 1))
+        figure, (axes,) = panels(1, height=0.4 * len(rows) + 0.5)
         for place, row in enumerate(rows):
             ours = row["name"].startswith("lengthlab")
             speed = row["tokens_per_second"]
@@ -21,7 +21,22 @@ def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
         axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x", visible=True)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set(xlabel="tokens trained per second", xlim=(0, None))
         millions = result["rows"][0]["parameters"] / 1e6
-        axes.set_title(f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
-        return save(figure, path)
+        return finish(figure, path, f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
+
+
+def evaluation_cost(rows: Sequence[dict[str, Any]], path: Path, title: str) -> list[Path]:
+    """Seconds and memory of one sum by its length, when the model is right and when it is wrong. Returns the files."""
+    with style():
+        figure, (time_axes, memory_axes) = panels(2)
+        for right, colour, label in ((True, COLOURS[0], "right: one pass"), (False, COLOURS[1], "wrong: decoded")):
+            mine = [row for row in rows if row["right"] == right]
+            digits = [row["digits"] for row in mine]
+            time_axes.plot(digits, [row["seconds"] for row in mine], color=colour, marker="o", label=label)
+            memory_axes.plot(digits, [row["memory_bytes"] / 2**20 for row in mine], color=colour, marker="o")
+        time_axes.set(xlabel="digits of each operand", ylabel="seconds for a sum", xscale="log", yscale="log")
+        memory_axes.set(xlabel="digits of each operand", ylabel="memory for the sums at hand, MiB", ylim=(0, None))
+        time_axes.legend()
+        return finish(figure, path, title)

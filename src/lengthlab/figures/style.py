@@ -1,7 +1,8 @@
 """One quiet style for all figures: few lines, direct labels, colours that the colour-blind can tell apart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,10 @@ from matplotlib.figure import Figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito 2008
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 SHADE = "#EFEFEF"
+QUIET = "#666666"  # notes and thin helper lines
+WIDTH = 5.4  # inches; shrunk to a column of 3.3 inches, the text is still 6 points high
+FORMATS = ("png", "svg", "pdf")
+_formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -32,9 +37,13 @@ _SETTINGS: Any = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 4.5,
+    "text.parse_math": False,  # a label is a reader's word, whatever signs are in it
+    "pdf.fonttype": 42,
     "svg.hashsalt": "lengthlab",
     "savefig.dpi": 200,
 }
+# The same system has the same colour in every figure; other labels take what is left, in order.
+_FAMILIAR = {"FIRE": 0, "RoPE": 1, "NoPE": 2, "KerpleLog": 3}
 
 
 @contextmanager
@@ -44,20 +53,49 @@ def style() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, path: Path, formats: tuple[str, ...] = ("png", "svg")) -> list[Path]:
-    """Save as path.png, path.svg, ...; the same data gives the same bytes. Returns the files."""
+@contextmanager
+def only(*formats: str) -> Iterator[None]:
+    """Save figures in these formats only: a page needs one of the three, and each takes its time."""
+    token = _formats.set(formats)
+    try:
+        yield
+    finally:
+        _formats.reset(token)
+
+
+def looks(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """A colour and a marker for each label.
+
+    >>> looks(["NoPE", "other"])
+    {'NoPE': ('#009E73', 'D'), 'other': ('#0072B2', 'o')}
+    """
+    taken = {label: _FAMILIAR[label] for label in labels if label in _FAMILIAR}
+    free = [index for index in range(len(COLOURS)) if index not in taken.values()] or list(range(len(COLOURS)))
+    others = [label for label in dict.fromkeys(labels) if label not in taken]
+    taken |= {label: free[place % len(free)] for place, label in enumerate(others)}
+    return {label: (COLOURS[taken[label]], MARKERS[taken[label]]) for label in labels}
+
+
+def ink(colour: str) -> str:
+    """A darker shade of a colour, for text on white.
+
+    >>> ink("#E69F00")
+    '#8a5f00'
+    """
+    return "#" + "".join(f"{int(int(colour[place : place + 2], 16) * 0.6):02x}" for place in (1, 3, 5))
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """Save as path.png, path.svg and path.pdf; the same data gives the same bytes. Returns the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     files = []
+    figure.draw_without_rendering()  # the layout is found once and kept for all formats
+    figure.set_layout_engine(None)
+    extent = figure.get_tightbbox().padded(0.1)
     name = path.stem if path.suffix in (".png", ".svg", ".pdf") else path.name
-    for suffix in formats:
+    for suffix in _formats.get():
         files.append(path.with_name(f"{name}.{suffix}"))
-        figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None} if suffix == "svg" else None)
+        figure.savefig(files[-1], bbox_inches=extent, metadata=undated.get(suffix))
     plt.close(figure)
     return files
-
-
-def arrange(figure: Figure) -> Figure:
-    """Work out a constrained layout once, not again for every file that is saved."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    return figure

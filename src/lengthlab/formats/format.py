@@ -46,6 +46,9 @@ class FormatOptions(Options):
         default="reversed", description="reversed: units first; answer-reversed: units first in the answer only"
     )
     hints: int = Field(default=102, ge=0, description="size of the ordered set of index hints; 0 for none")
+    hints_at_test: Literal["random", "first"] = Field(
+        default="random", description="where a test problem's hints begin: anywhere, as in training, or at the first"
+    )
     padding: Literal["carry", "longer", "none"] | int = Field(
         default="carry",
         description="zeros in front: carry, room for the last carry in every number; longer, operands as long as the "
@@ -108,9 +111,8 @@ class Format(ABC):
 
     def write(self, problems: Problems, rng: np.random.Generator, training: bool = True) -> Written:
         """Write a batch; `rng` chooses each problem's run of hints and its spaces."""
-        return self._write(
-            problems, rng, self.options.spaces.probability if training or self.options.spaces.at_test else 0.0
-        )
+        spaces = self.options.spaces.probability if training or self.options.spaces.at_test else 0.0
+        return self._write(problems, rng, spaces, training or self.options.hints_at_test == "random")
 
     def widest(self, digits: int, training: bool) -> Layout:
         """The layout of a problem of `digits` digits with as many columns as any: a space wherever there may be one."""
@@ -118,7 +120,7 @@ class Format(ABC):
         every_gap = 1.0 if spaces.probability and (training or spaces.at_test) else 0.0
         return self._write(self.task.solve(self.task.widest(digits)), generator(0, "widest"), every_gap).layout
 
-    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float) -> Written:
+    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float, random_hints: bool = True) -> Written:
         operands, answer = self._widths(problems)
         token, layout = self._columns(operands, answer)
         places = max(*operands, answer)
@@ -135,7 +137,7 @@ class Format(ABC):
         by_column[digit] = numbers[segment[digit], place[digit]]
         if self.options.hints:
             rank = place[hint] if self.options.order == "reversed" else places - 1 - place[hint]
-            by_column[hint] = self._first_hints(rng, places, problems.count) + rank[:, None]
+            by_column[hint] = self._first_hints(rng, places, problems.count, random_hints) + rank[:, None]
         tokens: Tokens = by_column.T
         if self._drops_zeros:
             tokens, layout = without_leading_zeros(tokens, layout, problems)
@@ -167,14 +169,14 @@ class Format(ABC):
             raise UserError(f"format.padding: {padding} places cannot hold {needed}; set at least {needed}")
         return (padding,) * len(operands), padding
 
-    def _first_hints(self, rng: np.random.Generator, places: int, count: int) -> Tokens:
+    def _first_hints(self, rng: np.random.Generator, places: int, count: int, random: bool) -> Tokens:
         """The token of each problem's first hint, (count,), such that a run of `places` hints fits."""
         free = self.options.hints - places
         if free < 0:
             raise UserError(
                 f"format.hints: {self.options.hints} hints cannot mark {places} places; set at least {places}"
             )
-        return self.vocabulary.first_hint + rng.integers(0, free + 1, size=count)
+        return self.vocabulary.first_hint + rng.integers(0, free + 1 if random else 1, size=count)
 
     # ---- reading
 

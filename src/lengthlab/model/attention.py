@@ -8,9 +8,11 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention.flex_attention import BlockMask
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
+from lengthlab.model import flex
 
 
 @dataclass
@@ -32,6 +34,23 @@ class Cache:
         return k, v
 
 
+@dataclass
+class Branch:
+    """The first `rows` rows of a finished pass, taken back to `length` tokens and written on from there, in place."""
+
+    layers: dict[int, tuple[Tensor, Tensor]]  # (B, H, T, D) for each layer, T the longest that is to come
+    rows: int
+    length: int
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Write new keys and values over what followed; return all of them up to there, without a copy."""
+        end = self.length + k.shape[2]
+        keys, values = self.layers[layer]
+        keys[: self.rows, :, self.length : end] = k
+        values[: self.rows, :, self.length : end] = v
+        return keys[: self.rows, :, :end], values[: self.rows, :, :end]
+
+
 # Hears of every layer's attention: its number, the weights (B, H, Tq, Tk) and what was added to the logits (1 or B, 1
 # or H, Tq, Tk), which is infinite where a query may not look.
 Record = Callable[[int, Tensor, Tensor], None]
@@ -42,11 +61,12 @@ class Context:
     """What all layers share in one forward pass."""
 
     positions: Sequence[tuple[Tensor, Tensor]]  # for each encoding: ids of the queries and of all keys
-    hidden: Tensor  # (Tq, Tk): where a query may not look
+    hidden: Tensor  # (1 or B, 1, Tq, Tk): where a query may not look
     bias: Tensor  # (1 or B, 1 or H, Tq, Tk): -inf where hidden, plus the biases that all layers share
-    factor: Tensor | float  # multiplies the logits: a number, or one for each query (Tq, 1)
-    cache: Cache | None = None
+    factor: Tensor | float  # multiplies the logits: a number, or one for each query (1 or B, 1, Tq, 1)
+    cache: Cache | Branch | None = None
     record: Record | None = None
+    blocks: BlockMask | None = None  # in place of the mask in `bias`, where there is nothing else in it
 
 
 def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
@@ -85,7 +105,10 @@ class Attention(nn.Module):
         if context.cache is not None:
             k, v = context.cache.extend(layer, k, v)
 
-        factor = context.factor[first:] if isinstance(context.factor, Tensor) else context.factor
+        factor = context.factor[:, :, first:] if isinstance(context.factor, Tensor) else context.factor
+        if context.blocks is not None and isinstance(factor, float):
+            attended = flex.attend(q, k, v, context.blocks, factor / math.sqrt(q.shape[-1]))
+            return self.out(attended.transpose(1, 2).flatten(2))
         bias = context.bias[:, :, first:]
         for encoding, own, (q_ids, k_ids) in zip(encodings, self.own_bias, ids, strict=True):
             extra = encoding.bias(q, k, q_ids, k_ids) if own else None
@@ -93,7 +116,7 @@ class Attention(nn.Module):
                 bias = bias + factor * extra
         logits = (q * (factor / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
         if self.log_scale is not None:  # all logits but the hidden ones, whose infinity has no gradient
-            hidden = context.hidden[first:]
+            hidden = context.hidden[:, :, first:]
             logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
         weights = F.dropout(self.weigh(logits, -1), self.dropout, self.training)
         if context.record is not None:
@@ -114,7 +137,7 @@ def stick_breaking(logits: Tensor, dim: int) -> Tensor:
     """
     queries, keys = logits.shape[-2:]
     visible = torch.ones(queries, keys, dtype=torch.bool, device=logits.device).tril(keys - queries - 1)
-    logits = logits.float().masked_fill(~visible, float("-inf"))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).masked_fill(~visible, float("-inf"))
     passed_on = F.logsigmoid(-logits).masked_fill(~visible, 0.0)  # log(1 - sigmoid)
     later = passed_on.flip(dim).cumsum(dim).flip(dim) - passed_on
     return torch.exp(F.logsigmoid(logits) + later)

@@ -9,7 +9,9 @@ from torch.nn import functional as F
 
 from lengthlab.config import ModelOptions
 from lengthlab.encodings.encoding import Encoding
-from lengthlab.model.attention import Attention, Cache, Context, Record, as_encodings
+from lengthlab.model import flex
+from lengthlab.model.attention import Attention, Branch, Cache, Context, Record, as_encodings
+from lengthlab.model.documents import Documents
 
 
 class RMSNorm(nn.RMSNorm):
@@ -69,6 +71,7 @@ class Transformer(nn.Module):
         self.common_bias = [
             share and not encoding.contextual for share, encoding in zip(shared, first_set, strict=True)
         ]
+        self.flexes = flex.suits(options, first_set)
         own_bias = [not common for common in self.common_bias]
         self.blocks = nn.ModuleList()
         for layer in range(options.layers):
@@ -85,6 +88,10 @@ class Transformer(nn.Module):
             self.output.weight = self.embedding.weight
             self.output_scale = 1 / math.sqrt(options.width)
 
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.weight.device
+
     def _initialise(self) -> None:
         """Embeddings at unit scale (post-norm would drown smaller ones); matrices keep the scale of their input."""
         nn.init.normal_(self.embedding.weight)
@@ -96,9 +103,10 @@ class Transformer(nn.Module):
         tokens: Tensor,
         positions: Sequence[Tensor],
         first: int = 0,
-        cache: Cache | None = None,
+        cache: Cache | Branch | None = None,
         prompt: int = 0,
         record: Record | None = None,
+        documents: Documents | None = None,
     ) -> Tensor:
         """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
 
@@ -110,12 +118,20 @@ class Transformer(nn.Module):
         past = cache.length if cache else 0
         total = past + tokens.shape[1]
         pairs = [(ids[:, past:total], ids[:, :total]) for ids in positions]
-        factor = self._factor(past, total, tokens.device)
+        seen = documents.index if documents else torch.arange(past, total, device=tokens.device)[None]
+        factor = self._factor(seen)
         x = self.embedding(tokens)
         for encoding, (q_ids, _) in zip(as_encodings(self.encodings), pairs, strict=True):
             x = encoding.embed(x, q_ids)
-        hidden = self._hidden(past, total, prompt, tokens.device)
-        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record)
+        blocks = None
+        if documents is None:
+            hidden = self._hidden(past, total, prompt, tokens.device)
+        elif self.flexes and flex.works_here(tokens.device):
+            blocks = flex.blocks(documents, self.options.mask == "prefix")
+            hidden = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=tokens.device)  # the blocks say it
+        else:
+            hidden = self._hidden_between(documents)
+        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record, blocks)
         depth, start = len(self.blocks) * self.options.loops, x
         for layer in range(depth):
             block = layer % len(self.blocks)
@@ -124,26 +140,39 @@ class Transformer(nn.Module):
             x = self.blocks[block](x, context, layer, first if layer == depth - 1 else 0)
         return self.output(self.norm(x) * self.output_scale)
 
-    def _factor(self, past: int, total: int, device: torch.device) -> Tensor | float:
-        """What the logits are multiplied by: a number, or (Tq, 1) if it grows with the number of keys."""
+    def _factor(self, seen: Tensor) -> Tensor | float:
+        """What the logits are multiplied by: a number, or (1 or B, 1, Tq, 1) if it grows with the keys.
+
+        `seen` (1 or B, Tq) is how many tokens of its own example come before each query.
+        """
         options = self.options
         factor = options.logit_factor
         if not self.training and options.logit_factor_at_test is not None:
             factor = options.logit_factor_at_test
         if options.log_scaling == "none":
             return factor
-        seen = torch.arange(past, total, device=device, dtype=torch.float32)[:, None]
-        return factor * torch.log(seen + 2) / math.log(options.log_reference + 1)  # a query sees seen + 1 keys
+        keys = seen[:, None, :, None].float() + 1  # a query sees itself
+        return factor * torch.log(keys + 1) / math.log(options.log_reference + 1)
 
     def _hidden(self, past: int, total: int, prompt: int, device: torch.device) -> Tensor:
-        """Where a query may not look (Tq, Tk): ahead, unless both are in the prompt of a prefix LM."""
+        """Where a query may not look (1, 1, Tq, Tk): ahead, unless both are in the prompt of a prefix LM."""
         keys, queries = torch.arange(total, device=device), torch.arange(past, total, device=device)[:, None]
         ahead = keys > queries
-        return ahead & ~((keys < prompt) & (queries < prompt)) if self.options.mask == "prefix" else ahead
+        hidden = ahead & ~((keys < prompt) & (queries < prompt)) if self.options.mask == "prefix" else ahead
+        return hidden[None, None]
+
+    def _hidden_between(self, documents: Documents) -> Tensor:
+        """The same for packed rows (R, 1, T, T): other examples are hidden too."""
+        number, question = documents.number, documents.question
+        columns = torch.arange(number.shape[1], device=number.device)
+        hidden = (columns > columns[:, None])[None]
+        if self.options.mask == "prefix":
+            hidden = hidden & ~(question[:, :, None] & question[:, None, :])
+        return (hidden | (number[:, :, None] != number[:, None, :]))[:, None]
 
     def _bias(self, pairs: Sequence[tuple[Tensor, Tensor]], hidden: Tensor, factor: Tensor | float) -> Tensor:
         """The mask and every bias that all layers share: (1 or B, 1 or H, Tq, Tk)."""
-        bias = torch.zeros(1, 1, *hidden.shape, device=hidden.device)
+        bias = torch.zeros(hidden.shape, device=hidden.device)
         for encoding, common, (q_ids, k_ids) in zip(as_encodings(self.encodings), self.common_bias, pairs, strict=True):
             extra = encoding.bias(None, None, q_ids, k_ids) if common else None
             if extra is not None:

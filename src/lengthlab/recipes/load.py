@@ -73,10 +73,11 @@ def validate(data: Any) -> Config:
     try:
         return Config.model_validate(data)
     except ValidationError as error:
-        raise UserError(_first_mistake(error)) from None
+        raise UserError(first_mistake(error)) from None
 
 
-def _first_mistake(error: ValidationError) -> str:
+def first_mistake(error: ValidationError) -> str:
+    """The first mistake as one sentence: its dotted path, and what should be there."""
     mistake = error.errors(include_url=False)[0]
     context = mistake.get("ctx", {})
     path = [str(part) for part in mistake["loc"] if not str(part).startswith("literal[")]

@@ -32,14 +32,19 @@ def read_recipe(recipe: str) -> dict[str, Any]:
             raise UserError(f"{recipe}: not a YAML text file") from None
     else:
         raise UserError(f"no recipe or file {recipe!r}; {suggestion(recipe, recipe_names())}")
+    return parse_mapping(recipe, text, "a recipe is a YAML mapping such as `model: {layers: 4}`")
+
+
+def parse_mapping(name: str, text: str, otherwise: str) -> dict[str, Any]:
+    """The mapping that a YAML text holds; a mistake is told with the file's name, `otherwise` if it is no mapping."""
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise UserError(
-            f"{recipe}{where}: not valid YAML ({getattr(error, 'problem', None) or 'cannot be read'})"
+            f"{name}{where}: not valid YAML ({getattr(error, 'problem', None) or 'cannot be read'})"
         ) from None
     if not isinstance(data, dict):
-        raise UserError(f"{recipe}: a recipe is a YAML mapping such as `model: {{layers: 4}}`")
+        raise UserError(f"{name}: {otherwise}")
     return data

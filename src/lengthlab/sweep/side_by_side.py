@@ -1,90 +1,44 @@
-"""Several runs at the same time, one process and one thread each.
+"""A view of a few trials: for each of them what `lengthlab train` shows of one run, bar and curves or lines."""
 
-Two processes of one thread train faster together than one process of two threads, and the run folder
-is all they share with this process: it follows their metrics and their status.
-"""
+from collections.abc import Sequence
+from typing import Self
 
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Mapping
-from pathlib import Path
+from rich.console import Console
 
-import yaml
-
-from lengthlab.config import Config
-from lengthlab.display import Display
-from lengthlab.runs import Run
-
-POLL_SECONDS = 0.5
+from lengthlab.display import make_display
+from lengthlab.sweep.progress import Progress
 
 
-class Child:
-    """A process that trains one config."""
+class SideBySide:
+    """Passes every new line of metrics to the display of single runs."""
 
-    def __init__(self, config: Config, folder: Path) -> None:
-        self.steps = config.training.steps
-        recipe = folder / f"{config.id}.yaml"
-        recipe.write_text(yaml.safe_dump(config.model_dump(mode="json")))
-        self.errors = folder / f"{config.id}.err"
-        with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "lengthlab", "train", str(recipe), "--threads", "1", "--json"],
-                env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,  # a Ctrl-C reaches it through this process only, once
-            )
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.display = make_display(console)
+        self.errors: dict[str, str] = {}  # the last of every trial on display
 
-    @property
-    def complaint(self) -> str | None:
-        """What it said last if it failed."""
-        if not self.process.returncode:
-            return None
-        said = self.errors.read_text(errors="replace").strip().splitlines()
-        return said[-1] if said else "ended without a word"
+    def __enter__(self) -> Self:
+        self.display.__enter__()
+        return self
 
+    def __exit__(self, *exception: object) -> None:
+        self.display.__exit__(*exception)
 
-def train_side_by_side(configs: Mapping[str, Config], display: Display) -> dict[str, Run]:
-    """Train the labelled configs, all at once; returns their runs, whatever state they ended in."""
-    runs = {label: Run.of(config) for label, config in configs.items()}
-    children: dict[str, Child] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            for label, config in configs.items():
-                display.add(label, config.training.steps)
-                if runs[label].status.get("state") != "finished":
-                    children[label] = Child(config, Path(folder))
-            _follow(runs, children, display)
-        except BaseException:  # Ctrl-C among others: every run gets to say that it was interrupted
-            for child in children.values():
-                child.process.send_signal(signal.SIGINT)
-            for child in children.values():
-                child.process.wait()
-            raise
-    return runs
+    def say(self, text: str) -> None:
+        self.console.print(text, highlight=False, soft_wrap=True, markup=False)
 
-
-def _follow(runs: Mapping[str, Run], children: Mapping[str, Child], display: Display) -> None:
-    """Show new lines of metrics until every process has ended."""
-    shown = dict.fromkeys(runs, 0)
-    waiting = set(children)
-    while True:
-        ended = {label for label in waiting if children[label].process.poll() is not None}
-        for label, run in runs.items():
-            lines, speed = run.metrics, run.speed
-            for line in lines[shown[label] :]:
-                display.metrics(label, line | {"tokens_per_second": speed.get(line["step"], 0.0)})
-                if label in waiting and "loss" in line and line["step"] == children[label].steps:
-                    display.note(label, "trained; testing")
-            shown[label] = len(lines)  # fewer than before if a run went back to its last checkpoint
-        for label in sorted(ended):
-            if complaint := children[label].complaint:
-                display.note(label, complaint)
-        waiting -= ended
-        if not waiting:
-            return
-        time.sleep(POLL_SECONDS)
+    def show(self, trials: Sequence[Progress]) -> None:
+        for one in trials:
+            label = one.trial.label
+            if label not in self.errors and (one.attempts or one.news):
+                self.errors[label] = ""
+                self.display.add(label, one.steps)
+            speed = one.run.speed if one.news else {}
+            for line in one.news:
+                self.display.metrics(label, line | {"tokens_per_second": speed.get(line["step"], 0.0)})
+                if one.attempts and "loss" in line and line["step"] == one.steps:
+                    self.display.note(label, "trained; testing")
+            if one.error and not self.errors[label]:
+                self.display.note(label, one.error if one.is_over else f"{one.error}; will be tried again")
+            if label in self.errors:
+                self.errors[label] = one.error

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from lengthlab.config import TrainingOptions
+from lengthlab.model.device import CPU, device_of
 
 # Steps below which compiling costs more than it saves, at width 128. fp32 from a measurement (AVX2: 0.45 -> 0.38 s a
 # step after minutes of compiling, LOG.md); bf16 from figures for another machine (15-30 s, half of a step): a guess.
@@ -24,10 +25,13 @@ class Hardware:
     precision: torch.dtype
     compile: bool
     notes: tuple[str, ...] = ()
+    device: torch.device = CPU
 
 
-def has_fast_bf16() -> bool:
+def has_fast_bf16(device: torch.device = CPU) -> bool:
     """Whether the processor has bf16 arithmetic; emulated, it is tens of times slower than fp32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
@@ -40,7 +44,8 @@ def has_compiler() -> bool:
 def choose(training: TrainingOptions) -> Hardware:
     """Resolve `auto`; where a wish cannot be met, go on without and say so."""
     notes = []
-    fast = has_fast_bf16()
+    device = device_of(training.device)
+    fast = has_fast_bf16(device)
     precision = (
         torch.bfloat16 if training.precision == "bf16" or (training.precision == "auto" and fast) else torch.float32
     )
@@ -50,4 +55,4 @@ def choose(training: TrainingOptions) -> Hardware:
     if wanted and not has_compiler():
         notes.append("no C++ compiler found: training runs without torch.compile")
         wanted = False
-    return Hardware(precision, wanted, tuple(notes))
+    return Hardware(precision, wanted, tuple(notes), device)

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from lengthlab import environment
 from lengthlab.config import Config
 from lengthlab.errors import RunFailed
-from lengthlab.evaluation.exact_match import Row, evaluate
+from lengthlab.evaluation.exact_match import Row, evaluate, exact_match
+from lengthlab.evaluation.examples import example_file
 from lengthlab.files import write_atomically
 from lengthlab.runs import Run, State
 from lengthlab.training.average import WeightAverage, swapped
@@ -58,10 +59,19 @@ class Trainer:
         """All steps that are not done yet, then the evaluation; whatever happens, the status says it.
 
         A run that was cut short goes on from its newest whole checkpoint and ends with the same weights and metrics, to
-        the last bit, as if it had not been. `fresh` starts again from nothing.
+        the last bit, as if it had not been. A finished run is left alone. `fresh` starts again from nothing.
         """
         alone = self.run.lock() if self.world.first else contextlib.nullcontext()
-        with alone, stop_requests() as stop, self._reported():
+        with alone, stop_requests() as stop:
+            if fresh or not self._is_finished():
+                self._train(fresh, stop)
+
+    def _is_finished(self) -> bool:
+        """Whether some process has trained this run to its end; all processes give the same answer."""
+        return self.world.sum(float(self.run.status.get("state") == "finished"))[0] > 0
+
+    def _train(self, fresh: bool, stop: StopRequest) -> None:
+        with self._reported():
             self._start(fresh)
             while not self._is_over():
                 self._advance()
@@ -113,7 +123,9 @@ class Trainer:
         restore(checkpoint, self.model, self.engine.optimizers)
         self.progress = Progress(**checkpoint.values["progress"])
         if self.average:
-            self.average.weights = {name: checkpoint.tensors[f"ema/{name}"] for name in self.average.weights}
+            self.average.weights = {
+                name: checkpoint.tensors[f"ema/{name}"].to(self.engine.device) for name in self.average.weights
+            }
         if self.world.first:
             self.run.go_on(checkpoint.step, described)
             self.watcher.note(f"going on after step {checkpoint.step}")
@@ -154,11 +166,11 @@ class Trainer:
     def _evaluate_on_the_way(self) -> None:
         """Exact match at a few lengths; the best weights are those that are best on lengths of training."""
         training = self.config.training
-        rows = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
+        rows = exact_match(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
         line: dict[str, Any] = {"step": self.progress.steps, "exact_match": _scores(rows)}
         if self.average:
             with self.average.in_place():
-                averaged = evaluate(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
+                averaged = exact_match(self.model, self.pipeline, training.evaluate_digits, training.evaluate_examples)
             line["exact_match_ema"] = _scores(averaged)
         inside = [row.exact_match for row in rows if row.digits <= training.digits]
         if inside and sum(inside) / len(inside) > self.progress.best:
@@ -173,15 +185,15 @@ class Trainer:
             self.watcher.metrics(line)
 
     def evaluate(self, stop: StopRequest) -> None:
-        """Exact match for every length of the config, with each of the weights asked for, into the run folder."""
+        """All scores for every length of the config, with each of the weights asked for, into the run folder."""
         options = self.config.evaluation
         stored = []
         for which in options.weights:
+            kept = example_file(self.run.examples, self.run.weights_file(which), which, options.chain)
+            heed = lambda row: stop.heed()  # after each length
             with self._with_weights(which):
-                rows = evaluate(
-                    self.model, self.pipeline, options.digits, options.examples, options.chain, lambda row: stop.heed()
-                )
-            stored += [row.as_dict() | {"weights": which} for row in rows]
+                rows = evaluate(self.model, self.pipeline, options.digits, options.examples, options.chain, heed, kept)
+            stored += [row.as_dict() | {"weights": which, "chain": options.chain} for row in rows]
         self.run.save_evaluation(stored)
 
     @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,9 +18,13 @@ from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.seeding import torch_generator
+from lengthlab.training.ahead import Ahead
 from lengthlab.training.hardware import Hardware, choose
+from lengthlab.training.packing import pack, packed_loss
 from lengthlab.training.schedule import longest_digits, rate_factor
 from lengthlab.training.world import World
+
+PACKED_ROWS = 16  # packed rows with one backward pass
 
 
 def answer_loss(model: Callable[..., Tensor], batch: Batch) -> tuple[Tensor, Tensor]:
@@ -39,8 +44,13 @@ class Engine:
         self.config = config
         self.world = world
         self.hardware: Hardware = choose(config.training)
+        self.device = self.hardware.device
         self.pipeline = Pipeline(config)
-        self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary))
+        self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary)).to(self.device)
+        on_gpu = self.device.type == "cuda"
+        rows = config.training.rows
+        self.packed = rows == "packed" or (rows == "auto" and on_gpu and config.training.pack > 0 and self.model.flexes)
+        self.drawn = Ahead(self._draw, enabled=on_gpu)  # on a CPU nobody waits for anybody
         options = config.training.optimizer
         self.optimizers = OPTIMIZERS[options.kind].load()(options).build(self.model, self.hardware.precision)
         self.peak_rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
@@ -51,12 +61,15 @@ class Engine:
     def step(self, step: int) -> dict[str, Any]:
         """Draw the step's batches and train on them; returns the step's metrics."""
         started = time.perf_counter()
-        longest = longest_digits(step, self.config.training)
-        batches = self.pipeline.training_batches(step, longest)
+        batches = self.drawn[step]
         metrics = self.train_on(batches, step)
         tokens = sum(batch.tokens.numel() for batch in batches)
+        longest = longest_digits(step, self.config.training)
         counts = {"longest": longest, "examples": sum(len(batch.tokens) for batch in batches), "tokens": tokens}
         return metrics | counts | {"tokens_per_second": tokens / (time.perf_counter() - started)}
+
+    def _draw(self, step: int) -> list[Batch]:
+        return self.pipeline.training_batches(step, longest_digits(step, self.config.training))
 
     def train_on(self, batches: list[Batch], step: int) -> dict[str, Any]:
         """Forward and backward over all batches, one update of all weights."""
@@ -75,15 +88,24 @@ class Engine:
     def _backward(self, batches: list[Batch], counted: int) -> tuple[float, float]:
         """Gradients of the mean loss over all counted tokens; returns this process's summed loss and right tokens."""
         total, right = 0.0, 0.0
-        for whole in batches:
-            batch = self.world.share(whole)
-            if batch is None:
-                continue
-            with torch.autocast("cpu", torch.bfloat16, enabled=self.hardware.precision is torch.bfloat16):
-                loss, correct = answer_loss(self.forward, batch)
+        precision = self.hardware.precision
+        for losses in self._losses([part for batch in batches if (part := self.world.share(batch)) is not None]):
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=precision is torch.bfloat16):
+                loss, correct = losses()
             (loss / counted).backward()
             total, right = total + loss.item(), right + int(correct)
         return total, right
+
+    def _losses(self, batches: list[Batch]) -> Iterator[Callable[[], tuple[Tensor, Tensor]]]:
+        """What to compute one after the other, each with its own backward pass: batches, or rows of packed examples."""
+        if not self.packed:
+            for batch in batches:
+                yield partial(answer_loss, self.forward, batch.to(self.device))
+        elif batches:
+            packed = pack(batches, self.config.training.pack)
+            for start in range(0, len(packed.tokens), PACKED_ROWS):
+                rows = packed.rows(start, start + PACKED_ROWS)
+                yield partial(packed_loss, self.forward, rows.to(self.device))
 
     def _update(self, factor: float) -> float:
         self.world.sum_gradients(self.model)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from lengthlab.batches import Batch
+from lengthlab.model.device import CPU
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class World:
 
     rank: int = 0
     size: int = 1
+    device: torch.device = CPU
 
     @property
     def first(self) -> bool:
@@ -51,20 +53,22 @@ class World:
         """Numbers summed over all processes."""
         if self.size == 1:
             return list(values)
-        total: Tensor = torch.tensor(values, dtype=torch.float64)
+        total: Tensor = torch.tensor(values, dtype=torch.float64, device=self.device)
         distributed.all_reduce(total)
         return total.tolist()
 
 
 @contextmanager
-def world() -> Iterator[World]:
-    """Join the processes that torchrun started, or be alone."""
+def world(device: torch.device) -> Iterator[World]:
+    """Join the processes that torchrun started, or be alone. They talk by NCCL on GPUs, by gloo on CPUs."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield World()
+        yield World(device=device)
         return
-    distributed.init_process_group("gloo")  # training runs on CPUs
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield World(distributed.get_rank(), size)
+        yield World(distributed.get_rank(), size, device)
     finally:
         distributed.destroy_process_group()

@@ -1,0 +1,126 @@
+"""What a figure is drawn from: settings, each with its seeds, each with its rows of the result tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median, pvariance
+from typing import Any
+
+Row = Mapping[str, Any]
+Look = dict[str, Any]  # how a line or a point is drawn: colour, marker, width
+Points = list[tuple[float, float]]  # x and y, in the order of x
+
+
+@dataclass(frozen=True)
+class Seed:
+    """One trained run: its seed, its facts (a row of trials.csv) and its rows of the other tables."""
+
+    seed: int
+    exact_match: Sequence[Row] = ()  # digits, exact_match, low, high, examples
+    training: Sequence[Row] = ()  # step, loss, accuracy
+    evolution: Sequence[Row] = ()  # step, digits, exact_match
+    errors: Sequence[Row] = ()  # digits, wrong, examples, measure, key, value
+    facts: Row = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Runs that differ in their seed only. `panel` and `variant` are the parts of a label such as FIRE, no hints."""
+
+    label: str
+    trained: int  # the longest length of training
+    seeds: Sequence[Seed]
+    panel: str = ""
+    variant: str = ""
+
+
+def points(rows: Sequence[Row], x: str, y: str) -> Points:
+    """Two columns of a table as points; rows in which either is empty are left out."""
+    return sorted((row[x], row[y]) for row in rows if row.get(x) is not None and row.get(y) is not None)
+
+
+def by_length(seed: Seed) -> Points:
+    """Exact match by digit length."""
+    return points(seed.exact_match, "digits", "exact_match")
+
+
+def score_at(seed: Seed, digits: int) -> float | None:
+    """Exact match at one length, None if it was not tested."""
+    return dict(by_length(seed)).get(digits)
+
+
+def median_points(curves: Sequence[Points]) -> Points:
+    """The median over curves at each x that at least one of them has.
+
+    >>> median_points([[(1, 0.0), (2, 1.0)], [(1, 0.5)], [(1, 1.0)]])
+    [(1, 0.5), (2, 1.0)]
+    """
+    values: dict[float, list[float]] = {}
+    for curve in curves:
+        for x, y in curve:
+            values.setdefault(x, []).append(y)
+    return [(x, median(values[x])) for x in sorted(values)]
+
+
+def best_seed(setting: Setting) -> Seed | None:
+    """The seed with the highest mean exact match beyond the training lengths: one run, as in the paper's best of N."""
+
+    def beyond(seed: Seed) -> float:
+        scores = [y for x, y in by_length(seed) if x > setting.trained] or [y for _, y in by_length(seed)]
+        return sum(scores) / len(scores)
+
+    tested = [seed for seed in setting.seeds if by_length(seed)]
+    return max(tested, key=beyond, default=None)
+
+
+def scores_at(setting: Setting, length: int) -> list[float]:
+    """Exact match of every seed at one length."""
+    return [score for seed in setting.seeds if (score := score_at(seed, length)) is not None]
+
+
+def tested_lengths(settings: Sequence[Setting]) -> list[int]:
+    """Every length that some seed was tested on."""
+    return sorted({row["digits"] for setting in settings for seed in setting.seeds for row in seed.exact_match})
+
+
+def lengths_beyond(settings: Sequence[Setting], factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
+    """The tested lengths nearest to these multiples of the training length, fixed before anything is seen.
+
+    A length at which no run scores at all is left out, if another one remains.
+    """
+    trained = max(setting.trained for setting in settings)
+    tested = tested_lengths(settings)
+    chosen = sorted({min(tested, key=lambda length: abs(length - factor * trained)) for factor in factors})
+    alive = [length for length in chosen if any(any(scores_at(setting, length)) for setting in settings)]
+    return alive or chosen[:1]
+
+
+def most_telling_length(settings: Sequence[Setting]) -> int:
+    """The tested length beyond training at which the runs lie furthest apart."""
+    trained = max(setting.trained for setting in settings)
+    tested = tested_lengths(settings)
+
+    def variance(length: int) -> float:
+        scores = [score for setting in settings for score in scores_at(setting, length)]
+        return pvariance(scores) if scores else 0.0
+
+    return max([length for length in tested if length > trained] or tested, key=variance)
+
+
+def curves_of(setting: Setting) -> list[Points]:
+    """Exact match by length of every seed that was tested."""
+    return [curve for seed in setting.seeds if (curve := by_length(seed))]
+
+
+def count(seeds: int) -> str:
+    """How many seeds, in words for a label."""
+    return f"n = {seeds} seed" + ("" if seeds == 1 else "s")
+
+
+def counts(numbers: Sequence[int]) -> str:
+    """How many seeds several settings have.
+
+    >>> counts([5, 5]), counts([3, 5])
+    ('n = 5 seeds', 'n = 3 to 5 seeds')
+    """
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return count(low) if low == high else f"n = {low} to {high} seeds"

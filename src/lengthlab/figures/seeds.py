@@ -1,0 +1,131 @@
+"""How far seeds lie apart: box plots over settings, data orders within weight seeds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from matplotlib.axes import Axes
+
+from lengthlab.figures.data import (
+    Look,
+    Setting,
+    lengths_beyond,
+    most_telling_length,
+    score_at,
+    scores_at,
+    tested_lengths,
+)
+from lengthlab.figures.panels import (
+    BOLD,
+    finish,
+    key,
+    legend_below,
+    nothing_to_draw,
+    offsets,
+    outer,
+    panels,
+    percent_axis,
+    wrapped,
+)
+from lengthlab.figures.style import COLOURS, MARKERS, QUIET, style
+
+
+def box_over_settings(
+    settings: Sequence[Setting], path: Path, title: str = "", lengths: Sequence[int] = ()
+) -> list[Path]:
+    """Box plots over seeds (quartiles, whiskers to the extremes), every seed a point; a panel for each length."""
+    with style():
+        if not tested_lengths(settings):
+            return nothing_to_draw(path, title)
+        lengths = lengths or lengths_beyond(settings)
+        figure, axes = panels(len(lengths), columns=1, height=2.0 if len(lengths) > 1 else 2.4)
+        for place, length in zip(axes, lengths, strict=True):
+            for column, setting in enumerate(settings):
+                _box(place, column, scores_at(setting, length), COLOURS[0])
+            place.set_xlim(-0.6, len(settings) - 0.4)
+            percent_axis(place)
+            place.set_title(_at_length(settings, length), fontsize=10, pad=8)
+        for place in axes:
+            labels = [_with_count(setting, lengths[-1], len(settings)) for setting in settings]
+            place.set_xticks(range(len(settings)), labels, fontsize=9 if len(settings) < 7 else 8)
+        outer(axes, "", "exact match")
+        entries = (
+            ("one seed", {"marker": "o", "linestyle": "none", "markersize": 4}),
+            ("median", BOLD),
+            ("box: middle half of the seeds", {"marker": "s", "linestyle": "none", "alpha": 0.25, "markersize": 9}),
+        )
+        legend_below(figure, key(*entries))
+        return finish(figure, path, title)
+
+
+def _box(axes: Axes, column: int, scores: Sequence[float], colour: str) -> None:
+    if not scores:
+        axes.annotate("no runs", (column, 0.5), ha="center", color=QUIET, fontsize=8, rotation=90, va="center")
+        return
+    if len(scores) > 1:
+        axes.boxplot(
+            [list(scores)],
+            positions=[column],
+            widths=0.55,
+            whis=(0, 100),
+            showcaps=False,
+            patch_artist=True,
+            boxprops={"facecolor": colour, "alpha": 0.25, "edgecolor": "none"},
+            whiskerprops={"color": colour, "linewidth": 1},
+            medianprops={"color": colour, "linewidth": 2.2, "clip_on": False},
+            manage_ticks=False,
+        )
+    for shift, score in zip(offsets(len(scores), 0.36), scores, strict=True):
+        axes.plot(column + shift, score, "o", color=colour, markersize=4, clip_on=False, zorder=5)
+
+
+def _with_count(setting: Setting, length: int, settings: int) -> str:
+    """The label under a box: what it is, and of how many seeds."""
+    width = max(6, 56 // max(settings, 1))
+    return f"{wrapped(setting.label, width)}\nn = {len(scores_at(setting, length))}"
+
+
+def _at_length(settings: Sequence[Setting], length: int) -> str:
+    trained = {setting.trained for setting in settings}
+    if len(trained) > 1:
+        return f"{length} digits"
+    (limit,) = trained
+    return f"{length} digits: {length / limit:.3g} times the training length" if length > limit else f"{length} digits"
+
+
+def order_grid(settings: Sequence[Setting], path: Path, title: str = "", length: int | None = None) -> list[Path]:
+    """Settings are weight seeds, their seeds data orders: for each weight seed the points of all orders."""
+    with style():
+        if not tested_lengths(settings):
+            return nothing_to_draw(path, title)
+        length = length or most_telling_length(settings)
+        figure, (axes,) = panels(1, height=2.6)
+        orders = sorted({seed.seed for setting in settings for seed in setting.seeds})
+        for column, setting in enumerate(settings):
+            if scores := scores_at(setting, length):
+                middle = median(scores)
+                axes.plot([column - 0.36, column + 0.36], [middle] * 2, color="#444444", linewidth=1.6, clip_on=False)
+            for seed in setting.seeds:
+                if (score := score_at(seed, length)) is None:
+                    continue
+                which = orders.index(seed.seed)
+                x = column + list(offsets(len(orders), 0.56))[which]
+                look: Look = {"color": COLOURS[which % len(COLOURS)], "marker": MARKERS[which % len(MARKERS)]}
+                axes.plot(x, score, linestyle="none", markersize=6.5, clip_on=False, zorder=3, **look)
+            if column:
+                axes.axvline(column - 0.5, color="#E3E3E3", linewidth=0.8, zorder=0)
+        numbers = [len(scores_at(setting, length)) for setting in settings]
+        labels = [
+            f"{wrapped(setting.label, 20)}\n(n = {number} orders)"
+            for setting, number in zip(settings, numbers, strict=True)
+        ]
+        axes.set_xticks(range(len(settings)), labels)
+        axes.tick_params(axis="x", length=0, pad=8)
+        axes.set(xlim=(-0.5, len(settings) - 0.5), ylabel=f"exact match at {length} digits")
+        percent_axis(axes)
+        shown = [
+            (f"data order {order}", {"color": COLOURS[i % 7], "marker": MARKERS[i % 7], "linestyle": "none"})
+            for i, order in enumerate(orders)
+        ]
+        legend_below(figure, key(*shown, ("median over orders", {"linewidth": 1.6})), columns=3)
+        return finish(figure, path, title)

@@ -1,0 +1,138 @@
+"""Every figure: three formats, the same bytes each time, labels that say what is drawn, and no crash on odd tables."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lengthlab.figures.data import Seed, Setting, best_seed, lengths_beyond, median_points, most_telling_length
+from lengthlab.figures.errors import error_panels
+from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
+from lengthlab.figures.progress import evolution, loss_curves, smooth
+from lengthlab.figures.reach import factor_by_training_length, reached
+from lengthlab.figures.scatter import inside_against_beyond
+from lengthlab.figures.seeds import box_over_settings, order_grid
+from lengthlab.figures.style import only
+
+Figure = Callable[..., list[Path]]
+FIGURES: dict[Figure, tuple[str, ...]] = {  # what each must say
+    exact_match_over_seeds: ("NoPE (n = 5 seeds)", "median", "best seed", "trained on 1-10 digits", "exact match"),
+    best_of_seeds: ("best seed (n = 5 seeds)", "median over seeds", "FIRE", "digits of each operand"),
+    settings_grid: ("FIRE (n = 5 seeds)", "one seed", "trained on 1-10 digits"),
+    box_over_settings: ("15 digits: 1.5 times the training length", "n = 5", "one seed", "median"),
+    evolution: ("10 digits", "20 digits", "training step", "(n = 5 seeds)", "median"),
+    loss_curves: ("FIRE: loss (n = 5 seeds)", "next-token accuracy", "one seed (running mean of 5 points)"),
+    order_grid: ("data order 1", "(n = 5 orders)", "median over orders"),
+    factor_by_training_length: ("digits trained on", "best seed", "longest test", "FIRE (n = 5 seeds)"),
+    error_panels: ("a carry comes in", "wrong digits in an answer", "exponential fit", "200 wrong answers)"),
+    inside_against_beyond: ("final training loss", "exact match, training lengths", "FIRE (n = 5 seeds)"),
+}
+each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
+
+
+def words(svg: Path) -> str:
+    """The text of a drawing, whose letters are outlines with the words beside them as comments."""
+    return "\n".join(re.findall(r"<!-- (.*?) -->", svg.read_text(), flags=re.DOTALL))
+
+
+@each_figure
+def test_three_formats_alike_and_labelled(figure: Figure, encodings: list[Setting], tmp_path: Path) -> None:
+    files = figure(encodings, tmp_path / "a", "My title")
+    assert [file.name for file in files] == ["a.png", "a.svg", "a.pdf"]
+    with only("svg"):
+        (again,) = figure(encodings, tmp_path / "b", "My title")
+    assert files[1].read_bytes() == again.read_bytes()
+    assert files[0].read_bytes()[:4] == b"\x89PNG" and files[2].read_bytes()[:4] == b"%PDF"
+    said = words(files[1])
+    for label in ("My title", *FIGURES[figure]):
+        assert label in said
+
+
+@each_figure
+def test_odd_tables_are_drawn(figure: Figure, setting: Callable[..., Setting], tmp_path: Path) -> None:
+    one_seed = setting("one seed", seeds=1, panel="one seed")
+    rows = [{"digits": digits, "exact_match": 0.0} for digits in range(1, 21)]
+    learned = setting("zero", panel="zero")
+    zero = replace(learned, seeds=[replace(seed, exact_match=rows) for seed in learned.seeds])
+    missing = Setting("missing", 10, [], "missing")
+    untested = Setting("untested", 10, [Seed(1)], "untested")
+    hostile = setting("<b>&$\\frac{1}$ -- _^ 100%", panel="$x^{")
+    with only("svg"):
+        for settings in ([], [missing, untested], [one_seed], [zero, missing, untested, hostile]):
+            (file,) = figure(settings, tmp_path / "odd", "")
+            assert file.stat().st_size > 1000
+            if not any(seed.exact_match for setting in settings for seed in setting.seeds):
+                assert "yet" in words(file)
+
+
+def test_all_formats_are_the_same_bytes_each_time(encodings: list[Setting], tmp_path: Path) -> None:
+    files, again = (best_of_seeds(encodings, tmp_path / name) for name in ("a", "b"))
+    assert [file.read_bytes() for file in files] == [file.read_bytes() for file in again]
+    assert b"CreationDate" not in files[2].read_bytes() and "<dc:date>" not in files[1].read_text()
+
+
+def test_only_one_format_if_asked_for(encodings: list[Setting], tmp_path: Path) -> None:
+    with only("svg"):
+        assert [file.suffix for file in best_of_seeds(encodings, tmp_path / "a")] == [".svg"]
+
+
+def test_variants_share_a_panel_and_are_told_apart(with_and_without: list[Setting], tmp_path: Path) -> None:
+    with only("svg"):
+        (file,) = settings_grid(with_and_without, tmp_path / "a")
+    said = words(file)
+    assert said.count("FIRE (n = 5 seeds)") == 1
+    assert "with index hints, median" in said and "without, median" in said
+
+
+def test_a_variant_trained_on_shorter_sums_is_marked(setting: Callable[..., Setting], tmp_path: Path) -> None:
+    settings = [
+        setting("FIRE, long", panel="FIRE", variant="long"),
+        setting("FIRE, short", trained=4, panel="FIRE", variant="short"),
+    ]
+    with only("svg"):
+        (file,) = settings_grid(settings, tmp_path / "a")
+    assert "short (1-4), median" in words(file) and "long, median" in words(file)
+
+
+def test_seeds_that_are_missing_in_one_setting_are_counted(setting: Callable[..., Setting], tmp_path: Path) -> None:
+    with only("svg"):
+        (file,) = exact_match_over_seeds([setting("a", seeds=3), setting("b", seeds=1)], tmp_path / "a")
+        assert "a (n = 3 seeds)" in words(file) and "b (n = 1 seed)" in words(file)
+        (file,) = best_of_seeds([setting("a", seeds=3), setting("b", seeds=1)], tmp_path / "b")
+        assert "best seed (n = 1 to 3 seeds)" in words(file)
+
+
+def scored(*scores: float, seed: int = 1) -> Seed:
+    return Seed(seed, [{"digits": digits, "exact_match": score} for digits, score in enumerate(scores, start=1)])
+
+
+def test_the_best_seed_is_the_best_beyond_training() -> None:
+    setting = Setting("a", 2, [scored(1, 1, 0.2, 0.2), scored(0.5, 0.5, 0.3, 0.3, seed=2)])
+    assert best_seed(setting) == setting.seeds[1]
+    assert best_seed(replace(setting, seeds=[Seed(1)])) is None
+
+
+def test_reach_ends_at_the_first_failure() -> None:
+    assert reached(scored(1, 0.95, 0.5, 1), 0.9) == 2
+    assert reached(scored(0.5, 1), 0.9) == 0
+    assert reached(scored(0.9, 0.9), 0.9) == 2
+
+
+def test_lengths_beyond_training_are_fixed_unless_nobody_reaches_them() -> None:
+    good, bad = scored(1, 1, 1, 1, 0, 0), scored(1, 1, 0, 0, 0, 0)
+    assert lengths_beyond([Setting("a", 2, [good, bad])]) == [3, 4]
+    assert lengths_beyond([Setting("a", 2, [scored(1, 1, 1, 0, 0)])]) == [3]
+    assert lengths_beyond([Setting("a", 2, [bad])]) == [3]
+    assert most_telling_length([Setting("a", 2, [scored(1, 0, 0.5, 1), scored(1, 1, 0.6, 0)])]) == 4
+
+
+def test_the_median_is_over_the_seeds_there_are() -> None:
+    assert median_points([[(1, 0.0), (2, 0.2)], [(1, 1.0)], [(1, 0.4)]]) == [(1, 0.4), (2, 0.2)]
+    assert median_points([]) == []
+
+
+def test_long_curves_are_thinned_and_keep_their_ends() -> None:
+    curve = smooth([(step, float(step)) for step in range(1, 5001)], 1)
+    assert len(curve) < 200 and curve[0] == (1, 1.0) and curve[-1] == (5000, 5000.0)

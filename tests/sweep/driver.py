@@ -1,0 +1,32 @@
+"""A sweep as a command, for tests to kill: driver.py '{"trials": {"label": ["override", ...]}, "engine": "ray", ...}'.
+
+Each trial is the smoke recipe with overrides; the outcomes are printed as JSON.
+"""
+
+import json
+import sys
+
+from rich.console import Console
+
+from lengthlab.errors import RunFailed, UserError
+from lengthlab.recipes.load import load_config
+from lengthlab.sweep.run import run_trials
+from lengthlab.sweep.trial import SweepOptions, Trial
+
+
+def main(text: str) -> int:
+    options = json.loads(text)
+    trials = [Trial(label, load_config("smoke", overrides)) for label, overrides in options.pop("trials").items()]
+    try:
+        outcomes = run_trials(trials, SweepOptions(**options), Console(stderr=True))
+    except KeyboardInterrupt:
+        return 130
+    except (UserError, RunFailed) as error:
+        print(f"lengthlab: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps({one.trial.label: [one.state, one.error, one.attempts] for one in outcomes}))
+    return int(any(one.state != "finished" for one in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

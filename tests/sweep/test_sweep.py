@@ -1,0 +1,175 @@
+"""What a sweep does with trials, apart from being killed, and what it shows."""
+
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lengthlab.config import Config
+from lengthlab.errors import UserError
+from lengthlab.recipes.load import load_config
+from lengthlab.recipes.names import recipe_names
+from lengthlab.runs import Run
+from lengthlab.sweep import child
+from lengthlab.sweep.progress import Progress, Tail, TrialState
+from lengthlab.sweep.run import run_trials
+from lengthlab.sweep.table import picture, total_line
+from lengthlab.sweep.trial import SweepOptions, Trial
+
+
+def terminal(width: int = 110, height: int = 20) -> tuple[Console, io.StringIO]:
+    screen = io.StringIO()
+    return Console(file=screen, force_terminal=True, width=width, height=height, color_system=None), screen
+
+
+def test_equal_configs_are_trained_once_and_a_mistake_is_not_tried_again(smoke: Callable[..., Config]) -> None:
+    good, in_the_way = smoke(), smoke("seed=9")
+    run = Run.of(good)
+    run.path.parent.mkdir()
+    Run.of(in_the_way).path.write_text("a file where a folder should be")
+    trials = [Trial("one", good), Trial("file", in_the_way), Trial("the same", good)]
+    console, screen = terminal()
+    outcomes = run_trials(trials, SweepOptions(workers=2, retries=3), console)
+    assert [(one.trial.label, one.state, one.attempts) for one in outcomes] == [
+        ("one", "finished", 1),
+        ("file", "failed", 1),
+        ("the same", "finished", 1),
+    ]
+    assert [start["after_step"] for start in run.starts] == [0]
+    shown = screen.getvalue()
+    assert "1 of 2 finished, 0 running, 0 waiting, 1 failed" in shown
+    assert shown.splitlines()[-1].endswith(f"file failed (1 attempt): {Run.of(in_the_way).path}: File exists")
+
+    again = run_trials(trials[:1], SweepOptions(engine="ray"), console)  # nothing to do: Ray is not even started
+    assert (again[0].state, again[0].attempts, len(run.starts)) == ("finished", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 0}, "--workers: at least 1"),
+        ({"retries": -1}, "--retries: at least 0"),
+        ({"engine": "ray", "gpus": 1.5}, "--gpus: a fraction up to 1, or a whole number"),
+        ({"gpus": 0.5}, "--gpus: only with --engine ray"),
+        ({"address": "10.0.0.1:6379"}, "--address: only with --engine ray"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        SweepOptions(**options)  # type: ignore[arg-type]
+
+
+def test_without_ray_one_sentence_says_how_to_get_it(
+    smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch, runs_folder: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    before = dict(os.environ)
+    with pytest.raises(UserError, match=r"pip install 'lengthlab\[ray\]'"):
+        run_trials([Trial("one", smoke())], SweepOptions(engine="ray"), Console(file=io.StringIO()))
+    assert dict(os.environ) == before and not runs_folder.exists()
+
+
+def test_a_child_waits_for_the_process_that_holds_its_run(
+    smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is then finished, by that process: nothing is left to do."""
+    run = Run.of(smoke())
+    held = run.lock()
+    held.__enter__()
+    slept: list[float] = []
+
+    def other_process_finishes(seconds: float) -> None:
+        slept.append(seconds)
+        run.set_status("finished")
+        held.__exit__(None, None, None)
+
+    monkeypatch.setattr(time, "sleep", other_process_finishes)
+    child._train(smoke())
+    assert len(slept) == 1 and run.starts == []
+
+
+def test_new_lines_of_a_file_that_grows_and_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    tail = Tail(file)
+    assert tail.new_lines() == []
+    file.write_text('{"step":1}\n{"step":2}\n{"st')
+    assert tail.new_lines() == [{"step": 1}, {"step": 2}]
+    with open(file, "a") as more:
+        more.write('ep":3}\n')
+    assert tail.new_lines() == [{"step": 3}]
+    assert tail.new_lines() == []
+    other = tmp_path / "other"
+    other.write_text('{"step":1}\n{"step":2}\n{"step":3}\n{"step":4}\n')
+    other.replace(file)
+    assert [line["step"] for line in tail.new_lines()] == [1, 2, 3, 4]
+
+
+def test_progress_is_read_from_the_run_folder(smoke: Callable[..., Config]) -> None:
+    config = smoke()
+    run = Run.of(config)
+    run.begin(config, {})
+    run.log({"step": 5, "loss": 3.0})
+    one = Progress(Trial("one", config))
+    one.look()
+    assert (one.state, one.step) == ("waiting", 5)  # what it finds was left by an earlier process
+    run.go_on(0, {})
+    one.look()
+    assert one.state == "training" and [line["step"] for line in one.news] == [5]
+    run.log({"step": 5, "loss": 3.0})
+    run.log({"step": 5, "exact_match": {"2": 0.25, "4": 0.0}})
+    one.look()
+    assert (one.step, one.loss, one.exact_match) == (5, 3.0, {"2": 0.25, "4": 0.0})
+    assert [sorted(line) for line in one.news] == [["loss", "step"], ["exact_match", "step"]]  # the repeated line once
+    run.log({"step": 20, "loss": 2.5})
+    one.look()
+    assert one.state == "testing"
+    one.end("waiting", "killed by SIGKILL")
+    one.look()
+    assert one.state == "waiting"  # nobody could write that it was killed
+
+
+def trials_in(states: list[TrialState], smoke: Callable[..., Config]) -> list[Progress]:
+    progress = [Progress(Trial(f"trial {index}", smoke(f"seed={index}"))) for index in range(len(states))]
+    for one, state in zip(progress, states, strict=True):
+        one.state = state
+        one.step = {"waiting": 0, "training": 5, "testing": 20, "finished": 20, "failed": 1}[state]
+        one.error = "the loss became nan" if state == "failed" else ""
+    return progress
+
+
+def test_the_table_shows_first_what_a_person_wants_to_see(smoke: Callable[..., Config]) -> None:
+    done: list[TrialState] = ["finished"] * 20
+    to_do: list[TrialState] = ["waiting"] * 20
+    progress = trials_in([*done, "failed", "training", "testing", *to_do], smoke)
+    progress[21].loss, progress[21].exact_match = 1.25, {"10": 0.98, "15": 0.5}
+    progress[20].error = "the loss became nan at step 7; " + "try a lower training.optimizer.rate " * 5
+    console, screen = terminal(height=12)
+    console.print(picture(progress, console.width, console.height, elapsed=90))
+    lines = screen.getvalue().splitlines()
+    assert len(lines) <= 12
+    rows = [line for line in lines if line.startswith("trial ")][1:]
+    assert [row.split()[1] for row in rows] == ["20", "21", "22", "23", "24", "25", "26"]
+    assert "the loss became nan" in rows[0]
+    assert all(part in rows[1] for part in ("training", "5/20", "1.250", "10: 98%  15: 50%"))
+    assert lines[-2].strip() == "... and 20 finished, 16 waiting"
+    assert lines[-1].startswith("20 of 43 finished, 2 running, 20 waiting, 1 failed; 1:30")
+
+
+def test_the_time_left_follows_from_the_steps_done_in_this_sweep(smoke: Callable[..., Config]) -> None:
+    progress = trials_in(["finished", "training", "waiting", "failed"], smoke)
+    progress[0].first_step = 20  # done before
+    progress[3].first_step = 1
+    assert total_line(progress, elapsed=10).endswith("; 0:10, about 1:10 left")  # 5 steps in 10 s, 15 + 20 to go
+    assert total_line(progress[:1], elapsed=10).endswith("; 0:10")
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_a_config_survives_the_way_to_the_child(recipe: str) -> None:
+    config = load_config(recipe)
+    assert Config.model_validate(json.loads(json.dumps(config.model_dump(mode="json")))) == config
