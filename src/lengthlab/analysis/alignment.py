@@ -59,6 +59,7 @@ class Alignment:
     uniform: float
     score_of_right: float | None  # of the digits that it predicts
     score_of_wrong: float | None  # of those that it does not
+    wrong_digits: int
     profile: list[float]  # on the places -3..3 around the own one
     farther: float  # on other places of the operands
     elsewhere: float  # on the answer so far and on symbols
@@ -102,6 +103,7 @@ def _score(look: Looks, heads: NDArray[np.int64]) -> Alignment:
         uniform=float(look.uniform.mean()),
         score_of_right=float(own[look.right].mean()) if look.right.any() else None,
         score_of_wrong=float(own[~look.right].mean()) if not look.right.all() else None,
+        wrong_digits=int((~look.right).sum()),
         profile=profile.tolist(),
         farther=float(in_operands - profile.sum()),
         elsewhere=float(1 - in_operands),

@@ -53,6 +53,7 @@ def _average(tables: Sequence[Sequence[Measure]], absent_is_zero: bool = False) 
                 sum(measure.count for measure in found),
                 sum(measure.total for measure in found),
                 stdev(shares) if len(shares) > 1 else None,
+                len(shares),
             )
         )
     return averaged

@@ -27,6 +27,7 @@ class Measure:
     count: int = 0  # for one run: how many, of how many
     total: int = 0
     deviation: float | None = None  # for several runs: their standard deviation
+    runs: int = 1
 
 
 @dataclass(frozen=True)

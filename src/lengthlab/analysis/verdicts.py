@@ -93,7 +93,7 @@ def _judge(part: Attempts) -> tuple[AnswerTable, DigitTable]:
     differs, role = part.differs, part.layout.role
     is_digit = (role == DIGIT) & (part.layout.segment == part.operands)
     ends = part.produced == END
-    ended = np.cumsum(ends, axis=1) > ends  # an end was written before this column
+    ended = np.cumsum(ends, axis=1) > 0  # an end was written here or before
     table, row, column = _digits(part, is_digit, ended)
     correct: Flags = np.logical_not(differs.any(axis=1))
     first = np.argmax(differs, axis=1)

@@ -32,9 +32,9 @@ def print_page(result: dict[str, Any], console: Console) -> None:
         _examples(page, runs)
     else:
         page.section("No wrong answers")
-        longer = max(runs[0]["digits"]) + 1
+        longer = round(1.5 * max(runs[0]["digits"]))
         page.say("Every answer was right, so there are no mistakes to look at. If the model can read longer sums, try")
-        page.line(f"  lengthlab analyse {' '.join(run['run'] for run in runs)} --digits {longer}-{2 * longer}")
+        page.line(f"  lengthlab analyse {' '.join(run['run'] for run in runs)} --digits {longer}")
     _attention(page, result)
     page.section("Files")
     for file in result["files"]:
@@ -97,8 +97,8 @@ def _heading(page: Page, result: dict[str, Any], summary: Row) -> None:
     if page.several:
         failing = sum(bool(run["errors"]["first"]) for run in runs)
         page.say(
-            f"{failing} of {len(runs)} runs gave wrong answers here; what follows is the mean over these, each counting "
-            "alike, with the standard deviation and the lowest and highest run."
+            f"{failing} of {len(runs)} runs gave wrong answers here; what follows is the mean over these, each "
+            "counting alike, with the standard deviation and the lowest and highest run."
         )
 
 

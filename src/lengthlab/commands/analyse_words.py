@@ -1,7 +1,10 @@
 """The tables of an error analysis in plain sentences. Each sentence follows from the numbers it is given."""
 
 from collections.abc import Sequence
+from math import inf, sqrt
 from typing import Any
+
+from scipy.stats import t as student
 
 Row = dict[str, Any]
 
@@ -21,20 +24,21 @@ def carry_words(rows: Sequence[Row], several: bool) -> str:
     wrong, _, same = rows
     told = f"{wrong['share']:.0%} of the wrong digits have a carry coming in, of all digits at the same places "
     told += f"{same['share']:.0%}"
-    if wrong["low"] > same["share"]:
+    low, high = bounds(wrong, several)
+    if low > same["share"]:
         return f"{told}: carries make mistakes more likely{_certainty(several)}."
-    if wrong["high"] < same["share"]:
+    if high < same["share"]:
         return f"{told}: digits with a carry are wrong less often{_certainty(several)}."
-    return f"{told}: no clear difference, so carries as such are not what breaks."
+    return f"{told}: no clear difference between digits with and without a carry."
 
 
 def fifths_words(rows: Sequence[Row], several: bool) -> str:
     """Where wrong digits are denser than digits are."""
-    dense = [row for row in rows if row["low"] > row["base"]]
+    dense = [row for row in rows if bounds(row, several)[0] > row["base"]]
     if not dense:
-        return "Wrong digits are spread over the answer about as evenly as digits are."
+        return "No part of the answer stands out clearly. errors.png shows every place."
     names = ", ".join(f"{row['name']} ({row['share']:.0%} of the wrong, {row['base']:.0%} of all)" for row in dense)
-    return f"Wrong digits are denser than chance allows in: {names}{_certainty(several)}. errors.png shows every place."
+    return f"Wrong digits are denser than digits are in: {names}{_certainty(several)}. errors.png shows every place."
 
 
 def counts_words(rows: Sequence[Row], fit: Row) -> str:
@@ -55,10 +59,10 @@ def shifts_words(rows: Sequence[Row], halves: Sequence[Row], several: bool, orde
     what = "A wrong digit may be what the operands of another place give, with or without a carry"
     side = "left" if order == "standard" else "right"
     way = f"higher: the next to the {side} as the answer is written"
-    above = [row["name"] for row in rows if row["low"] > row["base"]]
-    above += [f"one operand {row['name']}" for row in halves if row["low"] > row["base"]]
+    above = [row["name"] for row in rows if bounds(row, several)[0] > row["base"]]
+    above += [f"one operand {row['name']}" for row in halves if bounds(row, several)[0] > row["base"]]
     if not above:
-        return f"{what} ({way}). None explains more than luck, the last column."
+        return f"{what} ({way}). None explains clearly more than luck, the last column."
     names = ["its own with a wrong carry" if name == "0" else name for name in above]
     return f"{what} ({way}). More often than by luck, the last column{_certainty(several)}: {', '.join(names)}."
 
@@ -78,7 +82,7 @@ def alignment_words(rows: Sequence[Row], trained: int) -> str:
         row = min(both, key=lambda row: abs(row["exact_match"] - 0.5))
         told += (
             f" At {row['digits']} digits it is {row['score_of_right']:.0%} where the digit comes out right and "
-            f"{row['score_of_wrong']:.0%} where it comes out wrong."
+            f"{row['score_of_wrong']:.0%} where it comes out wrong ({row['wrong_digits']} digits)."
         )
     return told
 
@@ -86,7 +90,7 @@ def alignment_words(rows: Sequence[Row], trained: int) -> str:
 def _instead(rows: Sequence[Row], start: float, last: Row) -> str:
     """Where attention that was lost has gone."""
     if start - last["score"] < 0.05:
-        return ": these heads find the right place at any length."
+        return ": these heads find the right place at every length here."
     middle = len(last["profile"]) // 2
     gone = {
         "the three places on either side": sum(last["profile"]) - last["profile"][middle],
@@ -97,5 +101,15 @@ def _instead(rows: Sequence[Row], start: float, last: Row) -> str:
     return f"; what is lost goes mostly to {where} ({gone[where]:.0%})."
 
 
+def bounds(row: Row, several: bool) -> tuple[float, float]:
+    """Between which shares the truth lies with 95% confidence: Wilson's interval, or Student's over several runs."""
+    if not several:
+        return row["low"], row["high"]
+    if row["runs"] < 2:
+        return -inf, inf
+    reach = float(student.ppf(0.975, row["runs"] - 1)) * row["deviation"] / sqrt(row["runs"])
+    return row["share"] - reach, row["share"] + reach
+
+
 def _certainty(several: bool) -> str:
-    return " (in every run)" if several else ""
+    return " (by a 95% interval over the runs)" if several else ""

@@ -91,11 +91,11 @@ def _instead(axes: Axes, course: Course) -> None:
     axes.stackplot(digits, list(parts.values()), labels=list(parts), colors=colours, alpha=0.85, linewidth=0, zorder=2)
     axes.axvline(course.trained + 0.5, color="black", linestyle=":", linewidth=1.2, zorder=3)
     _legend_below(axes)
-    axes.set_title("Where these heads look (dotted: end of the training range)")
+    axes.set_title("Where these heads look (dotted: end of training range)")
 
 
 def _legend_below(axes: Axes) -> None:
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, fontsize=8, columnspacing=1.2)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, columnspacing=1.5)
 
 
 def _many(axes: Axes, courses: Sequence[Course], key: str, title: str) -> None:

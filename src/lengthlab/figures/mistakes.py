@@ -63,7 +63,7 @@ def _sideways(axes: Axes, rows: Rows, title: str, label: str, colour: str = COLO
     for place, row in enumerate(rows):
         if row["base"] is not None:
             axes.plot([row["base"]] * 2, [place - 0.4, place + 0.4], color="black", linewidth=2)
-    axes.set_yticks(places, [row["name"] for row in rows])
+    axes.set_yticks(places, [row["name"].replace(" at the ", "\nat the ") for row in rows])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
