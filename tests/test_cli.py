@@ -173,13 +173,48 @@ def test_evaluate_prints_rows(trained: Path, lengthlab: Command) -> None:
     status, out, _ = lengthlab("evaluate", str(trained), "--digits", "1-2,5", "--examples", "10", "--json")
     rows = json.loads(out)
     assert status == 0 and [row["digits"] for row in rows] == [1, 2, 5]
-    assert all(row.keys() == {"digits", "examples", "exact_match", "low", "high"} for row in rows)
     assert all(0 <= row["low"] <= row["exact_match"] <= row["high"] <= 1 and row["examples"] == 10 for row in rows)
+    for score in ("digit", "token", "length"):
+        assert all(row[f"{score}_low"] <= row[f"{score}_accuracy"] <= row[f"{score}_high"] for row in rows)
+    assert all((row["weights"], row["chain"], row["choices"]) == ("last", 0, []) for row in rows)
     assert lengthlab("evaluate", str(trained))[0] == 0
 
 
 def test_evaluate_repeats_what_training_stored(trained: Path, lengthlab: Command) -> None:
-    assert json.loads(lengthlab("evaluate", str(trained), "--json")[1]) == Run(trained).evaluation
+    rows = json.loads(lengthlab("evaluate", str(trained), "--json")[1])
+    assert [row | {"choices": []} for row in Run(trained).evaluation or []] == [
+        {key: value for key, value in row.items() if key != "weights"} for row in rows
+    ]
+
+
+def test_choices_for_the_test_are_recorded_and_others_refused(trained: Path, lengthlab: Command) -> None:
+    before = {path.name for path in (trained / "examples").iterdir()}
+    status, out, _ = lengthlab(
+        "evaluate", str(trained), "positions.at_test=false", "--digits", "2", "--examples", "5", "--json"
+    )
+    assert status == 0 and json.loads(out)[0]["choices"] == ["positions.at_test=false"]
+    (new,) = {path.name for path in (trained / "examples").iterdir()} - before
+    assert json.loads((trained / "examples" / new).read_text().splitlines()[0])["choices"] == [
+        "positions.at_test=false"
+    ]
+    status, _, err = lengthlab("evaluate", str(trained), "positions.at_tset=false")
+    assert status == 2 and "did you mean positions.at_test?" in err
+    status, _, err = lengthlab("evaluate", str(trained), "training.steps=5")
+    assert status == 2 and "not a choice for the test" in err
+
+
+def test_bench_evaluate_measures_rivals_on_the_same_sums(lengthlab: Command, tmp_path: Path) -> None:
+    options = ["--recipe", "smoke", "--batch", "4", "--repeats", "2", "--digits", "3", "--curve", "3,4"]
+    status, out, err = lengthlab("bench", "evaluate", *options, "--out", str(tmp_path / "cost"), "--json")
+    assert status == 0, err
+    result = json.loads(out)
+    names = [row["name"] for row in result["lengths"]["3"]]
+    assert "x-transformers generate" in names and "lengthlab, all wrong" in names and len(names) == 7
+    assert all(row["seconds"] > 0 for row in result["lengths"]["3"])
+    assert [(row["digits"], row["right"]) for row in result["curve"]] == [(3, True), (3, False), (4, True), (4, False)]
+    assert (tmp_path / "cost.png").exists()
+    status, _, err = lengthlab("bench", "evaluate", "--digits", "x")
+    assert status == 2 and "--digits" in err
 
 
 def test_add_asks_the_model(trained: Path, lengthlab: Command) -> None:

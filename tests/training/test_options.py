@@ -85,7 +85,7 @@ def test_the_best_weights_are_chosen_on_lengths_of_training_only(smoke: Smoke, m
         inside, beyond = next(planted, (0.0, 0.0))
         return [Row(2, 8, inside, 0, 1), Row(4, 8, beyond, 0, 1)]
 
-    monkeypatch.setattr(loop, "evaluate", scores)
+    monkeypatch.setattr(loop, "exact_match", scores)
     config = smoke("training.evaluate_every=5", "training.log_every=5")
     trainer = Trainer(config, Run.of(config), Watcher())
     trainer.train()

@@ -30,13 +30,13 @@ def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
 def evaluation_cost(rows: Sequence[dict[str, Any]], path: Path, title: str) -> list[Path]:
     """Seconds and memory of one sum by its length, when the model is right and when it is wrong. Returns the files."""
     with style():
-        figure, (time_axes, memory_axes) = panels(2)
+        figure, (time_axes, memory_axes) = panels(2, sharey=False)
         for right, colour, label in ((True, COLOURS[0], "right: one pass"), (False, COLOURS[1], "wrong: decoded")):
             mine = [row for row in rows if row["right"] == right]
             digits = [row["digits"] for row in mine]
             time_axes.plot(digits, [row["seconds"] for row in mine], color=colour, marker="o", label=label)
             memory_axes.plot(digits, [row["memory_bytes"] / 2**20 for row in mine], color=colour, marker="o")
-        time_axes.set(xlabel="digits of each operand", ylabel="seconds for a sum", xscale="log", yscale="log")
-        memory_axes.set(xlabel="digits of each operand", ylabel="memory for the sums at hand, MiB", ylim=(0, None))
+        time_axes.set(xlabel="digits of each operand", ylabel="seconds for a sum", ylim=(0, None))
+        memory_axes.set(xlabel="digits of each operand", ylabel="memory of the process, MiB", ylim=(0, None))
         time_axes.legend()
         return finish(figure, path, title)

@@ -85,6 +85,9 @@ class Attention(nn.Module):
         self.weigh = stick_breaking if options.attention == "stick-breaking" else torch.softmax
         self.encodings = nn.ModuleList(encodings)
         self.own_bias = list(own_bias)  # which encodings' biases are not in the context already
+        # At test the weights need not be kept, and torch's fused attention, which never writes them, is faster.
+        plain = options.attention == "softmax" and options.log_scaling != "learned"
+        self.fusable = plain and all(type(encoding).mix is Encoding.mix for encoding in encodings)
         self.q = nn.Linear(width, width, bias=False)
         self.k = nn.Linear(width, width, bias=False)
         self.v = nn.Linear(width, width, bias=False)
@@ -114,7 +117,11 @@ class Attention(nn.Module):
             extra = encoding.bias(q, k, q_ids, k_ids) if own else None
             if extra is not None:
                 bias = bias + factor * extra
-        logits = (q * (factor / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
+        q = q * (factor / math.sqrt(q.shape[-1]))
+        if self.fusable and context.record is None and not torch.is_grad_enabled() and not self.training:
+            attended = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), scale=1.0)
+            return self.out(attended.transpose(1, 2).flatten(2))
+        logits = q @ k.transpose(-1, -2) + bias
         if self.log_scale is not None:  # all logits but the hidden ones, whose infinity has no gradient
             hidden = context.hidden[:, :, first:]
             logits = (logits.masked_fill(hidden, 0.0) * self.log_scale).masked_fill(hidden, float("-inf"))
