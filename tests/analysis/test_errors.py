@@ -25,7 +25,7 @@ def test_carries_against_their_base_rates_by_hand(pipeline: Pipelines, answered:
     wrong, everywhere, same_places = summary.carry
     assert (wrong.share, wrong.count, wrong.total) == (1.0, 1, 1)
     assert (everywhere.share, everywhere.total) == (3 / 8, 8)
-    assert same_places.share == 0.5  # of the two digits at place 1, one has a carry
+    assert same_places.share == wrong.base == 0.5  # of the two digits at place 1, one has a carry
     assert (wrong.low, wrong.high) == wilson(1, 1)
     assert [m.share for m in summary.fifths] == [0, 1, 0, 0, 0]  # place 1 of 4 is in the second fifth
     assert [m.base for m in summary.fifths] == [0.25, 0.25, 0.25, 0.25, 0]

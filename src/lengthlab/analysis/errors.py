@@ -138,7 +138,7 @@ def _carry(digits: DigitTable) -> list[Measure]:
     rate = np.bincount(where, weights=digits.carry) / np.bincount(where)
     same = float(rate[where[wrong]].mean())
     return [
-        share_of("wrong digits", digits.carry[wrong], base=float(digits.carry.mean())),
+        share_of("wrong digits", digits.carry[wrong], base=same),
         share_of("all digits", digits.carry),
         Measure("all digits at the same places", same, same, same),
     ]
