@@ -4,6 +4,7 @@ Each trial is the smoke recipe with overrides; the outcomes are printed as JSON.
 """
 
 import json
+import signal
 import sys
 
 from rich.console import Console
@@ -29,4 +30,5 @@ def main(text: str) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests themselves run in the background
     sys.exit(main(sys.argv[1]))
