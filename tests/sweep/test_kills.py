@@ -1,5 +1,6 @@
 """Sweeps whose workers and drivers are killed, on both engines: each trial is done once and ends with the same bits."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from lengthlab.training.loop import Trainer, Watcher
 
 DRIVER = Path(__file__).with_name("driver.py")
 CLUSTER = Path(__file__).with_name("cluster.py")
-LONG = ["training.steps=200", "training.checkpoint_every=10"]
+PATIENCE = 300  # seconds; only a test that would never end gets there
+LONG = ["training.steps=300", "training.checkpoint_every=10"]
 TRIALS = {
     "quick": ["training.steps=10"],
     "long": LONG,
@@ -29,7 +30,7 @@ TRIALS = {
 }
 
 
-@contextmanager
+@contextlib.contextmanager
 def sweep(trials: dict[str, list[str]], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A sweep in a process of its own; killed at the end if it is still there."""
     process = subprocess.Popen(
@@ -48,7 +49,7 @@ def sweep(trials: dict[str, list[str]], **options: Any) -> Iterator[subprocess.P
 
 def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
     """Wait for a condition while a process lives."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -100,6 +101,8 @@ def test_killed_sweeps_go_on_and_do_each_trial_once(
         until(lambda: got_somewhere(long, 1), driver)
         orphan = trainer_of(long)
         left = [ray_settings(driver.pid)["RAY_AUTH_TOKEN_PATH"]] if engine == "ray" else []
+        holder = parent_of(orphan)
+        os.kill(orphan, signal.SIGSTOP)  # or it may get to its end before Ray notices that the driver is gone
         driver.kill()
     for token in left:  # nobody was there to remove it
         shutil.rmtree(Path(token).parent)
@@ -108,12 +111,15 @@ def test_killed_sweeps_go_on_and_do_each_trial_once(
     token = Path()
     # The same command goes on; the worker is killed: Ray's own, or the process that trains.
     with sweep(TRIALS, engine=engine, workers=2) as driver:
+        until(lambda: not is_alive(holder), driver)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGCONT)
         until(lambda: got_somewhere(long, 2), driver)
         assert not is_alive(orphan)
         if engine == "ray":
             token = check_that_ray_keeps_to_itself(driver.pid)
         os.kill(parent_of(trainer_of(long)) if engine == "ray" else trainer_of(long), signal.SIGKILL)
-        out, err = driver.communicate(timeout=120)
+        out, err = driver.communicate(timeout=PATIENCE)
     record_property("kills", 2)
 
     assert driver.returncode == 1, err  # because one trial failed
@@ -190,17 +196,17 @@ def stop_and_go_on(trials: dict[str, list[str]], run: Run, **options: Any) -> No
     with sweep(trials, **options) as driver:
         until(lambda: got_somewhere(run, 1), driver)
         driver.send_signal(signal.SIGINT)
-        _, err = driver.communicate(timeout=60)
+        _, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 130
     assert f"Stopped; 0 of {len(trials)} trials are finished. The same command goes on." in err.splitlines()
     assert run.status["state"] == "interrupted"
     assert saved_steps(run.checkpoints)[-1] == run.status["step"]
     assert not is_alive(trainer_of(run))
     with sweep(trials, **options) as driver:
-        out, err = driver.communicate(timeout=120)
+        out, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, err
     assert json.loads(out) == {label: ["finished", "", 1] for label in trials}
-    assert f"long: going on after step {run.starts[-1]['after_step']} of 200" in err.splitlines()
+    assert f"long: going on after step {run.starts[-1]['after_step']} of 300" in err.splitlines()
 
 
 def test_ctrl_c_stops_after_a_checkpoint(smoke: Callable[..., Config], tmp_path: Path) -> None:

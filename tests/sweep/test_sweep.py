@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -108,8 +109,13 @@ def test_a_child_waits_for_the_process_that_holds_its_run(
         held.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", other_process_finishes)
-    child._train(smoke())
+    child._train(smoke().model_dump(mode="json"))
     assert len(slept) == 1 and run.starts == []
+
+
+def test_ray_workers_start_without_torch() -> None:
+    code = "import sys, lengthlab.sweep.child; sys.exit('torch' in sys.modules or 'pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_new_lines_of_a_file_that_grows_and_is_replaced(tmp_path: Path) -> None:

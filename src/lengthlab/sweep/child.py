@@ -5,6 +5,8 @@ closes it when the parent dies, however that happens, and the child stops after 
 worker leaves no orphan that trains on. A child that finds its run still held by another process waits, and then takes
 over or finds it finished.
 
+Ray's workers import this module too, so it imports nothing heavy before it trains.
+
 Exit status 0: the run is finished; 2: the config or a path is wrong, trying again is no use; 1, 130 or a signal: it was
 cut short.
 """
@@ -21,7 +23,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lengthlab.config import Config
 from lengthlab.errors import RunBusy, RunFailed, UserError
 
 MISTAKE = 2
@@ -72,9 +73,22 @@ class Child:
         return status, (lines[-1] if lines else "ended without a word") if status else ""
 
 
+def train_in_child(config: dict[str, Any], runs: str) -> tuple[int, str]:
+    """A task of Ray: train in a child process; returns its exit status and why it did not finish."""
+    # Without this handler Ray cannot cancel a task: a cluster that was started in the background ignores SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    child = Child(config, Path(runs))
+    try:
+        return child.close()
+    except BaseException:
+        child.ask_to_stop()
+        child.close()
+        raise
+
+
 def main() -> int:
     """Train the config that standard input carries; returns the exit status."""
-    config = Config.model_validate(json.loads(sys.stdin.readline()))
+    config = json.loads(sys.stdin.readline())
     threading.Thread(target=_stop_without_parent, daemon=True).start()
     try:
         _train(config)
@@ -95,14 +109,16 @@ def _stop_without_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _train(config: Config) -> None:
+def _train(data: dict[str, Any]) -> None:
     import torch
 
     from lengthlab.checks import check
+    from lengthlab.config import Config
     from lengthlab.runs import Run
     from lengthlab.training.loop import Trainer, Watcher
 
     torch.set_num_threads(1)
+    config = Config.model_validate(data)
     check(config)
     trainer = Trainer(config, Run.of(config), Watcher())
     while True:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from lengthlab.errors import RunFailed, UserError
-from lengthlab.sweep.child import Child
+from lengthlab.sweep.child import train_in_child
 from lengthlab.sweep.engine import Ended
 from lengthlab.sweep.local import cores
 from lengthlab.sweep.trial import SweepOptions, Trial
@@ -56,7 +56,9 @@ class RayEngine:
                 self._ray = _start(folder, self.slots or 1, self._options.gpus)
             opening.callback(self._ray.shutdown)
             self._closing = opening.pop_all()
-        self._task = self._ray.remote(_train).options(num_cpus=1, num_gpus=self._options.gpus, max_retries=LOST_WORKERS)
+        self._task = self._ray.remote(train_in_child).options(
+            num_cpus=1, num_gpus=self._options.gpus, max_retries=LOST_WORKERS
+        )
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -81,17 +83,6 @@ class RayEngine:
             return self._ray.get(task)
         except self._ray.exceptions.RayError as error:  # lost more often than LOST_WORKERS, among others
             return 1, f"Ray: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-
-
-def _train(config: dict[str, Any], runs: str) -> tuple[int, str]:
-    """In Ray's worker: train in a child process; returns its exit status and why it did not finish."""
-    child = Child(config, Path(runs))
-    try:
-        return child.close()
-    except BaseException:
-        child.ask_to_stop()
-        child.close()
-        raise
 
 
 def _import_ray() -> Any:
@@ -164,6 +155,7 @@ def _own_cluster(folder: Path) -> dict[str, str]:
         # The only way to keep Ray on the loopback address: on Linux it replaces _node_ip_address by a reachable one.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_ADDRESS": "",
+        "RAY_worker_niceness": "0",  # trials are not less important than the rest of the machine
     }
 
 
