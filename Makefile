@@ -11,7 +11,7 @@ test: .venv/installed-dev browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n 3  # more than the cores of a small machine: many tests wait for processes of their own
 
 browser:  # the report is tested in a real browser
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
