@@ -51,3 +51,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     kills = sum(value for report in passed for name, value in report.user_properties if name == "kills")
     if kills:
         terminalreporter.write_line(f"killed {kills} processes with SIGKILL; all went on to the same bits")
+
+
+SLOW = ("kill", "cluster", "compile_can", "two_processes", "interrupt", "ctrl_c", "to_its_figure", "rivals")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for processes of their own come first, so that others fill the time."""
+    items.sort(key=lambda item: not any(word in item.nodeid for word in SLOW))
