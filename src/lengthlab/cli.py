@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 
 from lengthlab import __version__
+from lengthlab.commands.parameters import Json
 from lengthlab.errors import RunFailed, UserError
 from lengthlab.lengths import parse_lengths
 
@@ -25,7 +26,6 @@ app = App(
 )
 
 Overrides = Annotated[str, Parameter(help="Dotted settings, such as training.steps=500 or encoding=none.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
 Axis = Literal["encodings", "positions", "formats", "tasks", "optimizers", "recipes", "sizes", "options", "experiments"]
 
 
@@ -226,9 +226,9 @@ def evaluate(
         raise UserError("--examples: at least 1")
     if chain is not None and chain < 0:
         raise UserError("--chain: at least 0")
-    from lengthlab.commands.evaluate import evaluate_run, scores_table, test_config
+    from lengthlab.commands.evaluate import config_at_test, evaluate_run, scores_table
 
-    config = test_config(found, choices)
+    config = config_at_test(found, choices)
     tested = evaluate_run(found, config, choices, weights, lengths, examples, chain, Console(stderr=True))
     chosen = {"weights": weights, "chain": config.evaluation.chain if chain is None else chain}
     rows = [row.as_dict() | chosen | {"choices": sorted(choices)} for row in tested]
@@ -305,7 +305,7 @@ def quickstart(
 ANALYSE_HELP = "Why answers are wrong: kinds of mistakes, examples, figures, and what the attention looks at."
 app.command("lengthlab.commands.analyse:analyse", name="analyse", help=ANALYSE_HELP)
 BENCH_HELP = "Measure speed, with rivals taking turns in one run."
-app.command("lengthlab.bench.commands:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
+app.command("lengthlab.commands.bench:bench", name="bench", help=BENCH_HELP)  # imported when it is called for
 REPRODUCE_HELP = "Train an experiment's runs, make result tables, draw its figure, judge its claims."
 app.command("lengthlab.commands.reproduce:reproduce", name="reproduce", help=REPRODUCE_HELP)
 CLAIMS_HELP = "The paper's claims, each with a verdict computed from the result tables."

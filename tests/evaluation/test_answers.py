@@ -8,9 +8,11 @@ import torch
 from lengthlab.batches import Batch, Pipeline
 from lengthlab.config import Config
 from lengthlab.encodings import ENCODINGS
+from lengthlab.evaluation import answers as module
 from lengthlab.evaluation.answers import answers, is_correct
 from lengthlab.evaluation.decode import decode
 from lengthlab.formats.vocabulary import END, PAD
+from lengthlab.model.attention import Cache
 from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
 from lengthlab.positions import POSITIONS
@@ -105,8 +107,18 @@ def test_other_models_and_formats(overrides: list[str], smoke: Callable[..., Con
 
 
 @torch.no_grad()
-def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config]) -> None:
+def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     """With an output matrix of zeros all logits are equal: every row is a tie from its first token on."""
+    decoded: list[list[int]] = []
+    original = module._decode
+
+    def noting(
+        model: Transformer, batch: Batch, cache: Cache, rows: torch.Tensor, followed: torch.Tensor
+    ) -> torch.Tensor:
+        decoded.append(followed.tolist())
+        return original(model, batch, cache, rows, followed)
+
+    monkeypatch.setattr(module, "_decode", noting)
     config = smoke()
     pipeline = Pipeline(config)
     model = build_model(config, len(pipeline.format.vocabulary)).eval()
@@ -114,3 +126,4 @@ def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config]) -> N
     for _, batch in pipeline.test_batches(2, 4):
         batch.tokens[:, batch.answer :] = 0  # the truth is what a tie gives: the lowest token
         assert torch.equal(answers(model, batch).produced, batch.targets)
+    assert decoded == [[0, 0, 0, 0]]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lengthlab.analysis.verdicts import HALF_SHIFTS, KINDS, SHIFTS, AnswerTable, DigitTable
-from lengthlab.evaluation.exact_match import wilson
+from lengthlab.statistics import wilson
 
 FIFTHS = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
 

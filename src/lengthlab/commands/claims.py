@@ -12,12 +12,12 @@ from rich.text import Text
 
 from lengthlab.claims.load import claim_named, load_claims
 from lengthlab.claims.verdict import Verdict
+from lengthlab.commands.parameters import Json
 from lengthlab.errors import UserError
 from lengthlab.experiments.scales import ScaleName
 from lengthlab.results import Results
 
 STYLES = {"holds": "green", "does not hold": "red", "not enough evidence": "yellow"}
-Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
 
 
 def claims(

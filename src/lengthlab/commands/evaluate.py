@@ -23,14 +23,13 @@ AT_TEST = (  # what can differ between training and test
 )
 
 
-def test_config(run: Run, choices: Sequence[str]) -> Config:
+def config_at_test(run: Run, choices: Sequence[str]) -> Config:
     """The run's config with other choices for the test, none of which concerns its training."""
     for choice in choices:
         name, separator, _ = choice.partition("=")
         if not separator or name not in AT_TEST:
             raise UserError(f"{choice}: not a choice for the test; {suggestion(name, AT_TEST)}")
-    run.config  # noqa: B018 (a damaged one is named as such)
-    return load_config(str(run.path / "config.yaml"), choices)
+    return load_config(str(run.path / "config.yaml"), choices) if choices else run.config
 
 
 def evaluate_run(

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from lengthlab.claims.load import claim_named
-from lengthlab.commands.claims import Json, print_verdicts
+from lengthlab.commands.claims import print_verdicts
+from lengthlab.commands.parameters import Json
 from lengthlab.errors import UserError
 from lengthlab.experiments.cost import duration, seconds
 from lengthlab.experiments.load import Experiment, experiment_names, load_experiment

@@ -1,6 +1,7 @@
 """How well a model does at each digit length: exact match, digits, next tokens, length of the answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -87,18 +88,15 @@ def summary(examples: Sequence[Example]) -> Row:
     return Row(examples[0].digits, count, *fields)
 
 
-class _evaluating:
+@contextmanager
+def _evaluating(model: Transformer) -> Iterator[None]:
     """Within, the model is in evaluation mode."""
-
-    def __init__(self, model: Transformer) -> None:
-        self.model = model
-
-    def __enter__(self) -> None:
-        self.was_training = self.model.training
-        self.model.eval()
-
-    def __exit__(self, *_: object) -> None:
-        self.model.train(self.was_training)
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
 
 
 def _batches(

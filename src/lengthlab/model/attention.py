@@ -109,7 +109,8 @@ class Attention(nn.Module):
             k, v = context.cache.extend(layer, k, v)
 
         factor = context.factor[:, :, first:] if isinstance(context.factor, Tensor) else context.factor
-        if context.blocks is not None and isinstance(factor, float):
+        if context.blocks is not None:
+            assert isinstance(factor, float), "flex.suits lets no factor through that varies with the query"
             attended = flex.attend(q, k, v, context.blocks, factor / math.sqrt(q.shape[-1]))
             return self.out(attended.transpose(1, 2).flatten(2))
         bias = context.bias[:, :, first:]

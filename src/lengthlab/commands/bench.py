@@ -7,10 +7,9 @@ from typing import Annotated
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from lengthlab.commands.parameters import Json
 from lengthlab.errors import UserError
 from lengthlab.lengths import parse_lengths
-
-Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON.")]
 
 bench = App(name="bench", help="Measure speed, with rivals taking turns in one run.")
 
