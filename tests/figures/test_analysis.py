@@ -91,7 +91,7 @@ def test_the_alignment_of_one_run_and_of_several(drawn: list[Figure], tmp_path: 
     alignment.alignment_figure([course], tmp_path / "alignment", "title")
     lines = {str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in drawn[0].axes[0].lines}
     assert lines["attention on the own place"] == pytest.approx([0.9, 0.45, 0.3])
-    assert lines["the same at wrong digits"] == [0.2, 0.2]  # where there are any
+    assert lines["attention at wrong digits"] == [0.2, 0.2]  # where there are any
     alignment.alignment_figure([course, course], tmp_path / "alignment", "title")
     assert [len(axes.lines) for axes in drawn[1].axes] == [2, 2]
     for figure in drawn:

@@ -71,7 +71,7 @@ def _score(axes: Axes, course: Course) -> None:
     )
     _line(axes, course.rows, "exact_match", 1, "exact match (band: 95%)")
     _line(axes, course.rows, "score", 0, "attention on the own place")
-    _line(axes, course.rows, "score_of_wrong", 3, "the same at wrong digits", linestyle=":")
+    _line(axes, course.rows, "score_of_wrong", 3, "attention at wrong digits", linestyle=":")
     axes.plot(digits, [row["uniform"] for row in course.rows], color=GREY, linestyle="--", label="even attention")
     _legend_below(axes)
     axes.set_title("Attention on the right place, and right answers")
