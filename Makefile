@@ -10,7 +10,7 @@ quickstart: .venv/installed
 test: .venv/installed-dev browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyrefly check
 	$(BIN)/pytest -n 3  # more than the cores of a small machine: many tests wait for processes of their own
 
 browser:  # the report is tested in a real browser
@@ -25,12 +25,13 @@ browser:  # the report is tested in a real browser
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 
+# --no-compile: Python compiles what is imported, when it is; compiling all of torch ahead takes as long as installing it.
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@ .venv/installed
 
 tables: .venv/installed  # renew the README's tables from the registries

@@ -5,7 +5,7 @@ import pytest
 from lengthlab.catalogue import AXES, catalogue
 from lengthlab.errors import UserError
 from lengthlab.options import Options
-from lengthlab.registry import Registry
+from lengthlab.registry import Entry, Registry
 
 ENTRIES = [
     pytest.param(registry, entry, id=f"{axis}-{entry.name}")
@@ -15,8 +15,8 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize(("registry", "entry"), ENTRIES)
-def test_every_entry_loads_with_its_options_and_a_docstring(registry: Registry, entry: object) -> None:
-    name = entry.name  # pyright: ignore[reportAttributeAccessIssue]
+def test_every_entry_loads_with_its_options_and_a_docstring(registry: Registry, entry: Entry) -> None:
+    name = entry.name
     loaded = registry[name].load()
     assert issubclass(loaded.options_class, Options)
     assert loaded.options_class(kind=name).kind == name

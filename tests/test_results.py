@@ -1,6 +1,7 @@
 """Result tables: what is written is read back, in a fixed order and form."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from lengthlab.results import COLUMNS, Member, Results, read_table, write_tables
 RUN, OTHER = "00a1b2c3d4", "1234567890"  # an id may look like a number
 
 
-def tables() -> dict[str, list[dict[str, object]]]:
+def tables() -> dict[str, list[dict[str, Any]]]:
     return {
         "members": [
             {"experiment": "encodings", "setting": "NoPE, no hints", "seed": 2, "run": RUN},

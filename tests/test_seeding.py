@@ -7,10 +7,15 @@ from lengthlab.seeding import generator, torch_generator
 
 
 def test_streams_depend_on_seed_label_and_index() -> None:
-    draws = [
-        tuple(generator(*key).integers(0, 2**32, 4).tolist())
-        for key in [(0, "a"), (1, "a"), (0, "b"), (0, "a", 0), (0, "a", 1), (0, "a", 1, 0)]
+    keys: list[tuple[int, str, *tuple[int, ...]]] = [
+        (0, "a"),
+        (1, "a"),
+        (0, "b"),
+        (0, "a", 0),
+        (0, "a", 1),
+        (0, "a", 1, 0),
     ]
+    draws = [tuple(generator(*key).integers(0, 2**32, 4).tolist()) for key in keys]
     assert len(set(draws)) == len(draws)
     assert draws[0] == tuple(generator(0, "a").integers(0, 2**32, 4).tolist())
 

@@ -114,8 +114,9 @@ def test_own_places_by_hand(smoke: Smoke) -> None:
 def test_even_attention_scores_as_even(smoke: Smoke) -> None:
     model, pipeline = built(smoke("encoding=none", "model.layers=2"))
     with torch.no_grad():
-        for block in model.blocks:
-            block.attention.q.weight.zero_()  # type: ignore[union-attr]
+        for layer in model.modules():
+            if isinstance(layer, Attention):
+                layer.q.weight.zero_()
     rows, _ = alignment(model, pipeline, [1, 4], 20)
     for row in rows:
         assert row.score == pytest.approx(row.uniform) == pytest.approx(row.best)

@@ -71,7 +71,7 @@ def test_trained_models(encoding: str, positions: str) -> None:
         f"positions={positions}",
         "format.hints=0",
         "training.digits=1",
-        "training.steps=100",
+        "training.steps=60",
         "training.batch=64",
         "training.growth=0",
         "model.width=64",

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.batches import Pipeline
+from lengthlab.batches import Batch, Pipeline
 from lengthlab.config import Config
 from lengthlab.evaluation import exact_match as module
+from lengthlab.evaluation.answers import Answers
 from lengthlab.evaluation.exact_match import evaluate
 from lengthlab.evaluation.examples import ExampleFile, example_file
 from lengthlab.files import read_lines
 from lengthlab.model.build import build_model
+from lengthlab.model.transformer import Transformer
 
 
 def test_an_evaluation_cut_short_goes_on(
@@ -30,9 +32,9 @@ def test_an_evaluation_cut_short_goes_on(
     computed: list[int] = []
     original = module.answers
 
-    def counting(model: object, batch: object) -> object:
-        computed.append(len(batch.tokens))  # pyright: ignore[reportAttributeAccessIssue]
-        return original(model, batch)  # pyright: ignore[reportArgumentType]
+    def counting(model: Transformer, batch: Batch) -> Answers:
+        computed.append(len(batch.tokens))
+        return original(model, batch)
 
     monkeypatch.setattr(module, "answers", counting)
     assert evaluate(model, pipeline, [1, 2], 50, kept=ExampleFile(path, {"weights": "x"})) == whole

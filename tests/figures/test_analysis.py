@@ -5,9 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from lengthlab.figures import alignment, attention, mistakes
+
+
+def widths(axes: Axes) -> list[float]:
+    return [bar.get_width() for bar in axes.patches if isinstance(bar, Rectangle)]
+
+
+def heights(axes: Axes) -> list[float]:
+    return [bar.get_height() for bar in axes.patches if isinstance(bar, Rectangle)]
 
 
 @pytest.fixture
@@ -41,15 +51,15 @@ def test_errors_are_drawn_as_bars_with_what_to_compare(drawn: list[Figure], tmp_
     }
     mistakes.errors_figure(summary, 2, tmp_path / "errors", "title")
     first, where, carry, shifts, counts, marks = drawn[0].axes
-    assert [bar.get_width() for bar in first.patches] == [0.25, 0.75]  # type: ignore[union-attr]
+    assert widths(first) == [0.25, 0.75]
     assert [label.get_text() for label in first.get_yticklabels()] == ["wrong hint", "any other digit"]
     assert np.asarray(first.lines[-1].get_xdata()).tolist() == [0.4, 0.4]
-    assert [bar.get_height() for bar in shifts.patches] == [0.1, 0.5]  # type: ignore[union-attr]
-    assert [bar.get_height() for bar in counts.patches] == [0.8, 0.2]  # type: ignore[union-attr]
+    assert heights(shifts) == [0.1, 0.5]
+    assert heights(counts) == [0.8, 0.2]
     assert counts.get_yscale() == "log"
     assert np.asarray(where.lines[0].get_ydata()).tolist() == [0.1] * 4
-    assert [bar.get_width() for bar in carry.patches] == [0.5]  # type: ignore[union-attr]
-    assert [bar.get_width() for bar in marks.patches] == [0.9]  # type: ignore[union-attr]
+    assert widths(carry) == [0.5]
+    assert widths(marks) == [0.9]
     plt.close(drawn[0])
 
 
@@ -72,11 +82,11 @@ def test_heat_maps_show_every_head_with_its_tokens(drawn: list[Figure], tmp_path
     panels = drawn[0].axes[:4]
     assert [axes.get_title(loc="left") for axes in panels] == [f"layer {i}, head {j}" for i in (1, 2) for j in (1, 2)]
     for axes, expected in zip(panels, values.reshape(4, 3, 5), strict=True):
-        np.testing.assert_array_equal(axes.images[0].get_array(), expected)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(axes.images[0].get_array(), expected)
         assert "".join(label.get_text() for label in axes.get_xticklabels()) == "^1+2="
         assert [label.get_color() for label in axes.get_yticklabels()] == ["black", "#D00000", "#D00000"]
         (frame,) = axes.patches
-        assert frame.get_bbox().bounds == (0.5, 0.5, 2, 1)  # type: ignore[union-attr]
+        assert isinstance(frame, Rectangle) and frame.get_bbox().bounds == (0.5, 0.5, 2, 1)
     plt.close(drawn[0])
 
 

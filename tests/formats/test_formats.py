@@ -85,7 +85,7 @@ def expected_texts(problems: Problems, task: Task, row: int) -> list[str]:
 
 @pytest.mark.parametrize("name", FORMATS.names())
 @given(task=tasks, options=options, digits=digits, seed=st.integers(0, 1000))
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_what_is_written_is_read_back(
     name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int, seed: int
 ) -> None:
@@ -105,7 +105,7 @@ def test_what_is_written_is_read_back(
 
 @pytest.mark.parametrize("name", FORMATS.names())
 @given(task=tasks, options=options, digits=st.sampled_from([1, 2, 3, 9, 30]))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_the_answer_span_and_the_places_are_exact(
     name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int
 ) -> None:

@@ -87,7 +87,8 @@ def test_every_run_is_on_the_page_with_its_numbers(page: str, results: Path) -> 
 
 
 def article_of(page: str, name: str) -> str:
-    return re.search(rf'<article id="{name}".*?</article>', page, flags=re.DOTALL)[0]  # type: ignore[index]
+    (article,) = re.findall(rf'<article id="{name}".*?</article>', page, flags=re.DOTALL)
+    return article
 
 
 def test_claims_have_a_word_and_a_sign(page: str) -> None:

@@ -47,7 +47,7 @@ def make_run_in(base: dict[str, Any]) -> MakeRun:
         (folder / "config.yaml").write_text(yaml.dump(config, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
         state = {"state": "finished" if scores else "running", "time": (folder / "config.yaml").stat().st_mtime + 90}
         (folder / "status.json").write_text(json.dumps(state | {"step": 20, "steps": 20} | status))
-        lines = [
+        lines: list[dict[str, Any]] = [
             {"step": step, "loss": 2.0 / step, "accuracy": 0.5 + step / 100, "examples": 8 * step} for step in (10, 20)
         ]
         lines.insert(1, {"step": 10, "exact_match": {"2": 0.25, "4": 0.0}})

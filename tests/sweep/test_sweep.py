@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -61,9 +62,9 @@ def test_equal_configs_are_trained_once_and_a_mistake_is_not_tried_again(smoke: 
         ({"address": "10.0.0.1:6379"}, "--address: only with --engine ray"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, object], message: str) -> None:
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        SweepOptions(**options)  # type: ignore[arg-type]
+        SweepOptions(**options)
 
 
 def test_without_ray_one_sentence_says_how_to_get_it(

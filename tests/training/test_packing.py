@@ -122,6 +122,7 @@ def test_drawing_ahead_changes_nothing() -> None:
 
     ahead = Ahead(draw, enabled=True)
     assert [ahead[step] for step in (0, 1, 2, 7, 8)] == [0, 1, 4, 49, 64]
-    ahead.executor.shutdown()  # pyright: ignore[reportOptionalMemberAccess]
+    assert ahead.executor is not None
+    ahead.executor.shutdown()
     assert sorted(drawn) == [0, 1, 2, 3, 7, 8, 9]  # each once; 3 and 9 were drawn for steps that did not come
     assert Ahead(draw, enabled=False)[5] == 25

@@ -18,8 +18,8 @@ from lengthlab.runs import Run
 from lengthlab.training.checkpoint import load_checkpoint, load_newest, restore, saved_steps, state_of
 from lengthlab.training.loop import Trainer, Watcher
 
-KILLS = 4
-LONG = ["training.steps=400", "training.checkpoint_every=7", "model.dropout=0.1", "training.log_every=3"]
+KILLS = 6
+LONG = ["training.steps=200", "training.checkpoint_every=7", "model.dropout=0.1", "training.log_every=3"]
 
 
 def train(config: Config, run: Run | None = None, **watcher: Callable[..., None]) -> Run:
@@ -33,15 +33,15 @@ def outcome(run: Run) -> tuple[bytes, bytes, object]:
     return run.weights.read_bytes(), (run.path / "metrics.jsonl").read_bytes(), run.evaluation
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 def test_killed_processes_go_on_to_the_same_bits(
-    optimizer: str, smoke: Callable[..., Config], tmp_path: Path, record_property: Callable[[str, object], None]
+    smoke: Callable[..., Config], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """kill -9 at random moments, again and again, then one run to the end."""
-    config = smoke(*LONG, f"training.optimizer={optimizer}")
+    """kill -9 at random moments, again and again, then one run to the end. Muon: it has AdamW beside it."""
+    overrides = [*LONG, "training.optimizer=muon"]
+    config = smoke(*overrides)
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
-    rng = random.Random(optimizer)
-    command = [sys.executable, "-u", "-m", "lengthlab", "train", "smoke", *LONG, f"training.optimizer={optimizer}"]
+    rng = random.Random(0)
+    command = [sys.executable, "-u", "-m", "lengthlab", "train", "smoke", *overrides]
     kills = 0
     while kills < KILLS:
         process = subprocess.Popen(
@@ -59,7 +59,7 @@ def test_killed_processes_go_on_to_the_same_bits(
 
 
 def test_an_interrupt_stops_between_two_steps_and_resume_goes_on(smoke: Callable[..., Config], tmp_path: Path) -> None:
-    config = smoke(*LONG)
+    config = smoke(*LONG, "training.steps=90")
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
     for number, step in [(signal.SIGINT, 33), (signal.SIGTERM, 63)]:
 

@@ -119,7 +119,7 @@ def _rivals(model: Transformer, vocabulary: int, asked: Batch) -> dict[str, Call
 
     columns, options = asked.tokens.shape[1], model.options
     prompts, wanted = asked.tokens[:, : asked.answer].contiguous(), columns - asked.answer
-    wrapper = AutoregressiveWrapper(x_transformers(options, vocabulary, columns)[0]).eval()  # pyright: ignore
+    wrapper = AutoregressiveWrapper(x_transformers(options, vocabulary, columns)[0]).eval()
     hugging = llama(options, vocabulary, columns)[0].eval()
 
     def generate_x_transformers() -> object:
@@ -128,7 +128,7 @@ def _rivals(model: Transformer, vocabulary: int, asked: Batch) -> dict[str, Call
     @torch.no_grad()
     def generate_transformers() -> object:
         mask = torch.ones_like(prompts)
-        generate: Any = hugging.generate  # pyright: ignore
+        generate: Any = hugging.generate
         return generate(prompts, attention_mask=mask, max_new_tokens=wanted, do_sample=False, use_cache=True)
 
     return {"x-transformers generate": generate_x_transformers, "transformers generate": generate_transformers}

@@ -25,8 +25,8 @@ def panels(count: int, columns: int = 2, height: float = 1.75, **options: Any) -
     columns = min(columns, count)
     rows = -(-count // columns)
     size = (WIDTH, 3.1 if rows == 1 and height == 1.75 else 0.6 + height * rows)
-    options = {"sharex": True, "sharey": True} | options
-    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
+    look: dict[str, Any] = {"sharex": True, "sharey": True, "figsize": size, "layout": "constrained"} | options
+    figure, grid = plt.subplots(rows, columns, squeeze=False, **look)
     axes: list[Axes] = list(grid.flat)
     for spare in axes[count:]:
         spare.set_visible(False)
@@ -147,7 +147,8 @@ def variant_style(which: int) -> Look:
 def line(axes: Axes, curve: Points, colour: str, **options: Any) -> None:
     if curve:
         x, y = zip(*curve, strict=True)
-        axes.plot(x, y, color=colour, **({"clip_on": False, "solid_capstyle": "round"} | options))
+        look: Look = {"clip_on": False, "solid_capstyle": "round"} | options
+        axes.plot(x, y, color=colour, **look)
 
 
 def marked_line(axes: Axes, curve: Points, trained: int, colour: str, marker: str, **options: Any) -> None:

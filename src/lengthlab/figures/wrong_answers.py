@@ -203,5 +203,5 @@ def _key(axes: Axes, settings: Sequence[Setting], looked: dict[str, tuple[str, s
         ("exponential fit", {"linewidth": 1}),
     )
     title = f"sums of {length} digits" if length else "all sums beyond training"
-    place = {"loc": "center left", "bbox_to_anchor": (-0.05, 0.5), "alignment": "left"}
+    place: Look = {"loc": "center left", "bbox_to_anchor": (-0.05, 0.5), "alignment": "left"}
     axes.legend(handles=handles, fontsize=8.5, title=title, title_fontsize=9, **place)

@@ -54,7 +54,7 @@ class Muon(Optimizer):
             raise ValueError("Muon updates matrices only")
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None if closure is None else torch.enable_grad()(closure)()
         for group in self.param_groups:
             by_shape: dict[torch.Size, list[Tensor]] = defaultdict(list)

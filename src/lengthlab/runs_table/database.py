@@ -58,7 +58,7 @@ class Database:
         self._connection = duckdb.connect(config={"threads": 1})
         lengths = sorted({length for record in loaded.records for length in record.scores})
         types: dict[str, SqlType] = {column.name: column.type for column in RUNS}
-        types |= {f"exact_match_{length}": "DOUBLE" for length in lengths}
+        types.update((f"exact_match_{length}", "DOUBLE") for length in lengths)
         scored = (
             record.row | {f"exact_match_{length}": score for length, score in record.scores.items()}
             for record in loaded.records
