@@ -11,7 +11,7 @@ test: .venv/installed-dev browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyrefly check
-	$(BIN)/pytest -n 3  # more than the cores of a small machine: many tests wait for processes of their own
+	$(BIN)/pytest -n 3 --maxschedchunk 1  # three: many tests wait for processes of their own; one at a time: slow tests come first
 
 browser:  # the report is tested in a real browser
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
