@@ -72,8 +72,7 @@ def estimate(config: Config) -> Estimate:
         training.digits if training.pack else training.accumulate
     )  # of the widest batch
     memory = round(16 * parameters + 4 * rows * widest * per_token)
-    precision = choose(training).precision
-    seconds = flops / (MATMUL_SHARE * matmul_flops(precision))
+    seconds = flops / (MATMUL_SHARE * matmul_flops(choose(training).arithmetic))
     examples_seen, tokens_seen = round(share * counts["examples"]), round(share * counts["tokens"])
     return Estimate(parameters, examples_seen, tokens_seen, flops, memory, seconds)
 
@@ -87,7 +86,7 @@ def share_of_peak(config: Config) -> float:
         model = build_model(config, len(Pipeline(config).format.vocabulary))
     blocks = sum(parameter.numel() for parameter in model.blocks.parameters())
     matrices = blocks * config.model.loops + model.output.weight.numel()
-    return 6 * matrices / matmul_flops(choose(config.training).precision)
+    return 6 * matrices / matmul_flops(choose(config.training).arithmetic)
 
 
 def matmul_flops(precision: torch.dtype, size: int = 512) -> float:

@@ -26,6 +26,12 @@ class Hardware:
     compile: bool
     notes: tuple[str, ...] = ()
     device: torch.device = CPU
+    emulates: bool = False  # bf16 products computed in fp32
+
+    @property
+    def arithmetic(self) -> torch.dtype:
+        """What the processor multiplies in."""
+        return torch.float32 if self.emulates else self.precision
 
 
 def has_fast_bf16(device: torch.device = CPU) -> bool:
@@ -49,10 +55,15 @@ def choose(training: TrainingOptions) -> Hardware:
     precision = (
         torch.bfloat16 if training.precision == "bf16" or (training.precision == "auto" and fast) else torch.float32
     )
-    if precision is torch.bfloat16 and not fast:
-        notes.append("this processor has no bf16 arithmetic: bf16 runs, but far slower than fp32")
+    emulates = precision is torch.bfloat16 and not fast
+    if emulates:
+        notes.append("no bf16 arithmetic here: products are computed in fp32 and rounded to bf16, which saves no time")
     wanted = training.compile == "on" or (training.compile == "auto" and training.steps >= BREAK_EVEN_STEPS[precision])
+    if wanted and emulates:
+        if training.compile == "on":
+            notes.append("products rounded to bf16 cannot be compiled: training runs without torch.compile")
+        wanted = False
     if wanted and not has_compiler():
         notes.append("no C++ compiler found: training runs without torch.compile")
         wanted = False
-    return Hardware(precision, wanted, tuple(notes), device)
+    return Hardware(precision, wanted, tuple(notes), device, emulates)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from lengthlab.model.transformer import Transformer
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.seeding import torch_generator
 from lengthlab.training.ahead import Ahead
+from lengthlab.training.bf16 import Fp32Products
 from lengthlab.training.hardware import Hardware, choose
 from lengthlab.training.packing import pack, packed_loss
 from lengthlab.training.schedule import longest_digits, rate_factor
@@ -45,6 +47,7 @@ class Engine:
         self.world = world
         self.hardware: Hardware = choose(config.training)
         self.device = self.hardware.device
+        self.products = Fp32Products() if self.hardware.emulates else nullcontext()
         self.pipeline = Pipeline(config)
         self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary)).to(self.device)
         on_gpu = self.device.type == "cuda"
@@ -78,11 +81,13 @@ class Engine:
         if self.config.model.dropout:
             seed = torch_generator(self.config.seeds.sampling, "dropout", step, self.world.rank).initial_seed()
             torch.manual_seed(seed)
-        loss, right = self.world.sum(*self._backward(batches, counted))
+        with self.products:
+            loss, right = self.world.sum(*self._backward(batches, counted))
         if not math.isfinite(loss):
             advice = "try a lower training.optimizer.rate or training.clip"
             raise RunFailed(f"the loss became {loss} at step {step}; {advice}")
-        norm = self._update(rate_factor(step, training.steps, training.schedule))
+        with self.products:
+            norm = self._update(rate_factor(step, training.steps, training.schedule))
         return {"step": step + 1, "loss": loss / counted, "accuracy": right / counted, "gradient_norm": norm}
 
     def _backward(self, batches: list[Batch], counted: int) -> tuple[float, float]:
