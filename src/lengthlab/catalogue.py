@@ -23,6 +23,5 @@ def catalogue() -> dict[str, list[dict[str, str]]]:
 
 
 def _shape(shape: dict[str, int]) -> str:
-    return (
-        f"{shape['layers']} layers, width {shape['width']}, feed-forward {shape['feedforward']}, {shape['heads']} heads"
-    )
+    layers = "1 layer" if shape["layers"] == 1 else f"{shape['layers']} layers"
+    return f"{layers}, width {shape['width']}, feed-forward {shape['feedforward']}, {shape['heads']} heads"

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengthlab.figures import alignment, attention, mistakes
+from lengthlab.figures import alignment, attention, errors_of_runs
 
 
 def widths(axes: Axes) -> list[float]:
@@ -29,7 +29,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
         figures.append(figure)
         return [path]
 
-    for module in (alignment, attention, mistakes):
+    for module in (alignment, attention, errors_of_runs):
         monkeypatch.setattr(module, "save", keep)
     return figures
 
@@ -49,7 +49,7 @@ def test_errors_are_drawn_as_bars_with_what_to_compare(drawn: list[Figure], tmp_
         "fit": {"mean": 1.2, "ratio": 0.2, "misfit": 0.1},
         "shifts": [measure("-1", 0.1, 0.2), measure("0", 0.5, 0.1)],
     }
-    mistakes.errors_figure(summary, 2, tmp_path / "errors", "title")
+    errors_of_runs.errors_figure(summary, 2, tmp_path / "errors", "title")
     first, where, carry, shifts, counts, marks = drawn[0].axes
     assert widths(first) == [0.25, 0.75]
     assert [label.get_text() for label in first.get_yticklabels()] == ["wrong hint", "any other digit"]
@@ -67,7 +67,7 @@ def test_panels_without_data_say_so(drawn: list[Figure], tmp_path: Path) -> None
     """Answers that only end wrong have no wrong digits."""
     empty = {"carry": [], "places": [], "counts": [], "fit": None, "shifts": []}
     summary = {"runs": 1, "first": [measure("does not end", 1.0)], "marks": [measure("does not end", 1.0)]} | empty
-    mistakes.errors_figure(summary, 2, tmp_path / "errors", "title")
+    errors_of_runs.errors_figure(summary, 2, tmp_path / "errors", "title")
     texts = [[text.get_text() for text in axes.texts] for axes in drawn[0].axes]
     assert texts == [[], ["nothing to show"], ["nothing to show"], ["nothing to show"], ["nothing to show"], []]
     plt.close(drawn[0])

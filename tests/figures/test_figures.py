@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from lengthlab.figures.data import Seed, Setting, best_seed, lengths_beyond, median_points, most_telling_length
+from lengthlab.figures.errors_over_settings import error_panels
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
 from lengthlab.figures.progress import evolution, loss_curves, smooth
 from lengthlab.figures.reach import factor_by_training_length, reached
 from lengthlab.figures.scatter import inside_against_beyond
 from lengthlab.figures.seeds import box_over_settings, order_grid
 from lengthlab.figures.style import only
-from lengthlab.figures.wrong_answers import error_panels
 
 Figure = Callable[..., list[Path]]
 FIGURES: dict[Figure, tuple[str, ...]] = {  # what each must say

@@ -9,7 +9,7 @@ from lengthlab.commands.add import parse_numbers
 from lengthlab.errors import UserError
 from lengthlab.figures.alignment import Course, alignment_figure
 from lengthlab.figures.attention import attention_figure, bias_figure
-from lengthlab.figures.mistakes import errors_figure
+from lengthlab.figures.errors_of_runs import errors_figure
 from lengthlab.model.transformer import Transformer
 
 LARGEST = 400  # tokens in one heat map

@@ -7,12 +7,12 @@ from pathlib import Path
 from lengthlab.errors import UserError, suggestion
 from lengthlab.experiments.load import Experiment
 from lengthlab.figures.data import Seed, Setting
+from lengthlab.figures.errors_over_settings import error_panels
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
 from lengthlab.figures.progress import evolution, loss_curves
 from lengthlab.figures.reach import factor_by_training_length
 from lengthlab.figures.scatter import inside_against_beyond
 from lengthlab.figures.seeds import box_over_settings, order_grid
-from lengthlab.figures.wrong_answers import error_panels
 from lengthlab.results import Results
 
 Figure = Callable[[Sequence[Setting], Path, str], list[Path]]

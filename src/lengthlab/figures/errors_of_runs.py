@@ -1,4 +1,4 @@
-"""Six small pictures of what wrong answers have in common."""
+"""What the wrong answers of one run, or of several averaged, have in common: the figure of `lengthlab analyse`."""
 
 from collections.abc import Sequence
 from pathlib import Path
