@@ -58,6 +58,7 @@ HIGH, LOW, WIDE = [0.80, 0.85, 0.90, 0.82, 0.88], [0.10, 0.15, 0.12, 0.18, 0.11]
         (HIGH, [value - 0.01 for value in HIGH], 0.2, "does not hold"),  # less than claimed
         (HIGH, HIGH, -0.1, "holds"),  # no worse by more than 0.1
         (LOW, HIGH, -0.1, "does not hold"),
+        ([0.01] * 5, [0.0] * 5, -0.05, "not enough evidence"),  # both too low to be worse by so much
     ],
 )
 def test_better(tmp_path: Path, a: list[float], b: list[float], threshold: float, finding: str) -> None:
@@ -96,7 +97,7 @@ def test_better_takes_several_settings_together(tmp_path: Path) -> None:
         (WIDE, {"at_least": 0.5}, "not enough evidence"),
         (LOW, {"at_most": 0.5}, "holds"),
         (HIGH, {"at_most": 0.5}, "does not hold"),
-        (LOW, {"at_least": 0.1, "at_most": 0.2}, "holds"),
+        (LOW, {"at_least": 0.05, "at_most": 0.25}, "holds"),
         (HIGH, {"at_least": 0.1, "at_most": 0.2}, "does not hold"),
         (WIDE, {"at_least": 0.1, "at_most": 0.5}, "not enough evidence"),
         ([1.0] * 5, {"at_least": 1.0}, "holds"),
@@ -120,7 +121,9 @@ def test_level_misses_a_setting_that_was_not_run(tmp_path: Path) -> None:
         ({"A": WIDE}, "holds"),
         ({"A": WIDE, "B": WIDE}, "holds"),
         ({"A": [0.50, 0.51, 0.50, 0.51, 0.50]}, "does not hold"),
-        ({"A": [0.5, 0.5, 0.5, 0.5, 0.9]}, "not enough evidence"),
+        ({"A": [0.5, 0.5, 0.5, 0.5, 0.8]}, "not enough evidence"),
+        ({"A": [0.0] * 5, "B": [1.0] * 5}, "not enough evidence"),  # they could not differ
+        ({"A": [0.0] * 5, "B": WIDE}, "holds"),
         ({"A": WIDE[:2]}, "not enough evidence"),
     ],
 )
@@ -191,14 +194,15 @@ def test_measures_of_exact_match(tmp_path: Path) -> None:
 
 
 def test_sharpness_tells_a_jump_from_a_climb(tmp_path: Path) -> None:
-    def course(accuracy: Any) -> Rows:
-        return [{"step": step, "loss": 0.0, "accuracy": accuracy(step)} for step in range(10, 1001, 10)]
+    def sharpness(*scores: float) -> float | None:
+        course = [(100 * place, score) for place, score in enumerate(scores, start=1)]
+        other = [{"step": step, "digits": digits, "exact_match": 1.0} for step, _ in course for digits in (2, 9)]
+        own = [{"step": step, "digits": TRAINED, "exact_match": score} for step, score in course]
+        return measured(tmp_path, "sharpness", evolution=other + own)
 
-    jump = measured(tmp_path, "sharpness", training=course(lambda step: 0.5 if step < 400 else 1.0))
-    climb = measured(tmp_path, "sharpness", training=course(lambda step: 0.5 + 0.5 * step / 1000))
-    assert jump is not None and climb is not None
-    assert jump > 0.9 and climb == pytest.approx(1 / 3, abs=0.06)
-    assert measured(tmp_path, "sharpness", training=course(lambda step: 0.5)) is None
+    assert sharpness(0, 0, 0, 1, 1) == pytest.approx(1 - 50 / 500)  # half of the way between two evaluations
+    assert sharpness(0.2, 0.4, 0.6, 0.8, 1) == pytest.approx(1 - 250 / 500)
+    assert sharpness(0, 0, 0.5, 0.6, 0.7) is None
     assert measured(tmp_path, "sharpness") is None
 
 
@@ -213,6 +217,7 @@ def test_setback_counts_only_once_the_training_lengths_are_learned(tmp_path: Pat
     early = course((0.5, 0.9), (0.6, 0.1), (1.0, 0.3), (1.0, 0.7), (1.0, 0.2), (1.0, 0.6))
     assert measured(tmp_path, "setback", evolution=early) == pytest.approx(0.5)
     assert measured(tmp_path, "setback", evolution=course((0.5, 0.9), (0.6, 0.1))) is None
+    assert measured(tmp_path, "setback", evolution=course((1.0, 0.1), (1.0, 0.0))) is None  # too low to fall
 
 
 def test_measures_of_the_error_analysis(tmp_path: Path) -> None:
@@ -220,14 +225,18 @@ def test_measures_of_the_error_analysis(tmp_path: Path) -> None:
         return {"digits": digits, "examples": 100, "wrong": 10, "measure": measure, "key": key, "value": value}
 
     rows = [
-        row(9, "carry", "wrong digits", 0.55),
-        row(9, "carry", "all digits at the same places", 0.50),
-        row(9, "counts", "1", 0.9),
-        row(9, "counts", "2", 0.1),
+        row(0, "carry", "wrong digits", 0.55),
+        row(0, "carry", "all digits at the same places", 0.50),
+        row(0, "counts", "1", 0.2),
         row(4, "counts", "1", 0.0),  # a length of training
+        row(8, "counts", "1", 0.9),
+        row(9, "counts", "1", 0.7) | {"wrong": 30},
+        row(10, "counts", "1", 0.1),  # mostly wrong
     ]
+    exact_match = scores({4: 1.0, 8: 0.9, 9: 0.7, 10: 0.4})
     assert measured(tmp_path, "carry excess", errors=rows) == pytest.approx(0.05)
-    assert measured(tmp_path, "single digit", errors=rows) == pytest.approx(0.9)
+    assert measured(tmp_path, "single digit", errors=rows, exact_match=exact_match) == pytest.approx(0.75)
+    assert measured(tmp_path, "single digit", errors=rows) is None
     assert measured(tmp_path, "carry excess") is None
 
 

@@ -1,10 +1,12 @@
 """Intervals against published and exact values, and what must hold for all of them."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp, ttest_ind
 
-from lengthlab.statistics import bootstrap_interval, wilson
+from lengthlab.statistics import bootstrap_interval, deviation_interval, t_interval, wilson
 
 scores = st.lists(st.integers(0, 100).map(lambda count: count / 100), min_size=2, max_size=6)
 
@@ -58,3 +60,23 @@ def test_the_bootstrap_depends_on_its_seed_and_not_on_the_order(values: list[flo
 def test_another_seed_draws_other_samples() -> None:
     values = [0.11, 0.2, 0.35, 0.47, 0.59, 0.83, 0.97]
     assert bootstrap_interval(values, seed=1) != bootstrap_interval(values, seed=2)
+
+
+def test_t_intervals_are_those_of_scipy() -> None:
+    a, b = [0.8, 0.85, 0.9, 0.7], [0.1, 0.4, 0.2, 0.15, 0.3]
+    alone = ttest_1samp(a, 0).confidence_interval()
+    assert t_interval(a) == pytest.approx((alone.low, alone.high))
+    welch = ttest_ind(a, b, equal_var=False).confidence_interval()
+    assert t_interval(a, b) == pytest.approx((welch.low, welch.high))
+    assert t_interval([0.5] * 3, [0.25] * 4) == (0.25, 0.25)
+
+
+def test_the_interval_of_a_deviation_covers_what_it_says() -> None:
+    """Normal values with deviation 0.2, in one group of five and in three."""
+    rng = np.random.default_rng(0)
+    for groups in (1, 3):
+        draws = rng.normal(0.5, 0.2, (2000, groups, 5))
+        covered = [low <= 0.2 <= high for _, low, high in map(deviation_interval, draws.tolist())]
+        assert 0.935 < np.mean(covered) < 0.965
+    value, low, high = deviation_interval([[0.1, 0.3], [0.7, 0.9]])
+    assert value == pytest.approx(0.02**0.5) and low < value < high

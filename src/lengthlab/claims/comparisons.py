@@ -21,7 +21,7 @@ from lengthlab.errors import suggestion
 from lengthlab.options import Section
 from lengthlab.results import Member, Results
 from lengthlab.seeding import generator
-from lengthlab.statistics import bootstrap_interval, compare
+from lengthlab.statistics import compare, deviation_interval, t_interval
 
 LEAST_SEEDS = 3
 LEAST_PLACES = 3  # of a trend
@@ -121,14 +121,13 @@ class Better(Claim):
         if min(seeds) < LEAST_SEEDS:
             return Part.missing(name, seeds)
         result = compare(a, b, names=names)
-        low, high = result.interval or (result.difference, result.difference)
-        if max(result.means) <= self.threshold:
-            finding: Finding = "not enough evidence"  # both too low for the effect to show
-        else:
-            finding = _above(low, high, self.threshold)
-        chance = result.p >= LEVEL and (self.threshold == 0 or (self.threshold > 0 and finding == "holds"))
-        finding = "not enough evidence" if chance else finding
-        return Part(name, finding, result.difference, low, high, seeds, result.p, result.means)
+        low, high = t_interval(list(a.values()), list(b.values()))
+        finding, note = _above(low, high, self.threshold), ""
+        if max(result.means) <= abs(self.threshold):
+            finding, note = "not enough evidence", "both too low for a difference to show"
+        elif result.p >= LEVEL and (self.threshold == 0 or (self.threshold > 0 and finding == "holds")):
+            finding = "not enough evidence"
+        return Part(name, finding, result.difference, low, high, seeds, result.p, result.means, note)
 
 
 class Level(Claim):
@@ -154,12 +153,15 @@ class Level(Claim):
         values = list(self.values(results, [setting]).values())
         if len(values) < LEAST_SEEDS:
             return Part.missing(setting, (len(values),))
-        low, high = bootstrap_interval(values) or (values[0], values[0])
+        low, high = t_interval(values)
         return Part(setting, _within(low, high, self.at_least, self.at_most), fmean(values), low, high, (len(values),))
 
 
 class Spread(Claim):
-    """The standard deviation over seeds, pooled over settings, is at least so large."""
+    """The standard deviation over seeds, pooled over settings, is at least so large.
+
+    Settings whose runs are all at 0 or all at 1 are left out: there they could not differ.
+    """
 
     settings: tuple[str, ...] = ("*",)
     at_least: float
@@ -174,11 +176,14 @@ class Spread(Claim):
     def parts(self, results: Results) -> list[Part]:
         chosen = _matching(results, self.experiment, self.settings)
         groups = [list(self.values(results, [setting]).values()) for setting in chosen]
+        name, seeds = "standard deviation over seeds", tuple(map(len, groups)) or (0,)
         groups = [group for group in groups if len(group) >= LEAST_SEEDS]
-        name, seeds = "standard deviation over seeds", tuple(map(len, groups))
         if not groups:
-            return [Part.missing(name, (0,))]
-        value, low, high = _resampled(groups, _pooled_deviation)
+            return [Part.missing(name, seeds)]
+        groups = [group for group in groups if not (max(group) <= 0 or min(group) >= 1)]
+        if not groups:
+            return [Part.missing(name, seeds, "all at 0 or all at 1: nothing could differ")]
+        value, low, high = deviation_interval(groups)
         return [Part(name, _above(low, high, self.at_least), value, low, high, seeds)]
 
 
@@ -245,11 +250,6 @@ def _bounds(at_least: float | None, at_most: float | None) -> str:
     if at_least is not None and at_most is not None:
         return f"between {at_least:g} and {at_most:g}"
     return f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
-
-
-def _pooled_deviation(groups: Sequence[Array]) -> Array:
-    """From groups (R, n) the standard deviation within them: (R,)."""
-    return np.sqrt(np.mean([group.var(axis=1, ddof=1) for group in groups], axis=0))
 
 
 def _rank_correlation(places: Sequence[float], groups: Sequence[Array]) -> Array:

@@ -7,8 +7,8 @@ from lengthlab.results import Results, Row
 from lengthlab.statistics import generalization
 
 LEARNED = 0.95  # exact match from which a length counts as learned
-LEAST_GAIN = 0.1  # of next-token accuracy, below which there is no transition to time
-SMOOTHED = 5  # logged steps averaged before a transition is timed
+LEAST_HEIGHT = 0.2  # mean exact match beyond training from which a fall can be told from noise
+MOSTLY_RIGHT = 0.5  # exact match from which a length counts as one that a model generalizes to
 
 Measure = Callable[[Results, str], float | None]
 
@@ -47,34 +47,27 @@ def loss(results: Results, run: str) -> float | None:
 
 
 def sharpness(results: Results, run: str) -> float | None:
-    """How suddenly next-token accuracy rises, near 1 for a jump and near 0 for a slow climb.
+    """How suddenly exact match at the training length rises, near 1 for a jump and lower for a slow climb.
 
-    From the accuracy of the first 2-5% of the steps (tokens that need no sum are known by then) to that of the last
-    tenth: the step at which a quarter of the rise is done, over the step at which three quarters are. None if there is
-    no rise to speak of.
+    One less the share of the training steps between the first time that it is a quarter and the first time that it is
+    three quarters, read off the evaluations in training with straight lines between them. None if it stays below.
+    (Not of next-token accuracy, as in the paper: at mini scale sums grow longer in training, which makes that a saw.)
     """
-    rows = results.training(run)
-    if not rows:
+    trained = _trained(results, run)
+    rows = results.evolution(run)
+    longest = max((row["digits"] for row in rows if row["digits"] <= trained), default=0)
+    course = sorted((row["step"], row["exact_match"]) for row in rows if row["digits"] == longest)
+    quarter, three_quarters = _first_reaching(course, 0.25), _first_reaching(course, 0.75)
+    if quarter is None or three_quarters is None:
         return None
-    steps = rows[-1]["step"]
-    early = [row["accuracy"] for row in rows if 0.02 * steps <= row["step"] <= 0.05 * steps] or [rows[0]["accuracy"]]
-    start, end = fmean(early), fmean(row["accuracy"] for row in rows if row["step"] > 0.9 * steps)
-    if end - start < LEAST_GAIN:
-        return None
-
-    def reached(share: float) -> int:
-        """The first logged step whose smoothed accuracy has risen by this share of the whole rise."""
-        for index, row in enumerate(rows):
-            around = rows[max(0, index - SMOOTHED // 2) : index + SMOOTHED // 2 + 1]
-            if fmean(other["accuracy"] for other in around) >= start + share * (end - start):
-                return row["step"]
-        return steps
-
-    return reached(0.25) / reached(0.75)
+    return 1 - (three_quarters - quarter) / max(row["step"] for row in rows)
 
 
 def setback(results: Results, run: str) -> float | None:
-    """The largest fall of exact match beyond training from an earlier height, once the training lengths are learned."""
+    """The largest fall of exact match beyond training from an earlier height, once the training lengths are learned.
+
+    None if it was never high enough to fall.
+    """
     trained = _trained(results, run)
     steps: dict[int, list[Row]] = {}
     for row in results.evolution(run):
@@ -86,7 +79,7 @@ def setback(results: Results, run: str) -> float | None:
         learned = learned or (bool(near and far) and min(near) >= LEARNED)
         if learned:
             height, fall = max(height, fmean(far)), max(fall, height - fmean(far))
-    return fall if learned else None
+    return fall if height >= LEAST_HEIGHT else None
 
 
 def carry_excess(results: Results, run: str) -> float | None:
@@ -98,8 +91,20 @@ def carry_excess(results: Results, run: str) -> float | None:
 
 
 def single_digit(results: Results, run: str) -> float | None:
-    """The share of answers with exactly one wrong digit among those with any."""
-    return _error(results, run, "counts", "1")
+    """Share of wrong answers with exactly one wrong digit, at lengths beyond training of which at least half are right.
+
+    Answers that are wrong without a wrong digit (a hint, the end) are left out.
+    """
+    scores = {row["digits"]: row["exact_match"] for row in results.exact_match(run)}
+    rows = [
+        row
+        for row in results.errors(run)
+        if (row["measure"], row["key"]) == ("counts", "1")
+        and row["digits"] > _trained(results, run)
+        and scores.get(row["digits"], 0.0) >= MOSTLY_RIGHT
+    ]
+    wrong = sum(row["wrong"] for row in rows)
+    return sum(row["wrong"] * row["value"] for row in rows) / wrong if wrong else None
 
 
 MEASURES: dict[str, Measure] = {
@@ -125,8 +130,17 @@ def _mean(values: list[float]) -> float | None:
     return fmean(values) if values else None
 
 
+def _first_reaching(course: list[tuple[int, float]], level: float) -> float | None:
+    """Where a course of (step, value) first reaches a level, on straight lines between its points from (0, 0) on."""
+    before = (0, 0.0)
+    for step, value in course:
+        if value >= level:
+            return before[0] + (step - before[0]) * (level - before[1]) / (value - before[1])
+        before = (step, value)
+    return None
+
+
 def _error(results: Results, run: str, measure: str, key: str) -> float | None:
-    """A number of the error analysis, averaged over the lengths beyond training (0 stands for all of them together)."""
-    trained = _trained(results, run)
-    found = [row for row in results.errors(run) if row["measure"] == measure and row["key"] == key]
-    return _mean([row["value"] for row in found if not row["digits"] or row["digits"] > trained])
+    """A number of the error analysis over all lengths beyond training together."""
+    found = [row for row in results.errors(run) if (row["measure"], row["key"]) == (measure, key)]
+    return next((row["value"] for row in found if row["digits"] == 0), None)

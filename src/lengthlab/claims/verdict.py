@@ -19,7 +19,7 @@ class Part:
     seeds: tuple[int, ...]  # of each side, or of each setting
     p: float | None = None
     means: tuple[float, float] | None = None  # of the two sides
-    note: str = ""  # why there are no numbers
+    note: str = ""  # why there are no numbers, or no verdict in spite of them
 
     @classmethod
     def missing(cls, name: str, seeds: tuple[int, ...], note: str = "fewer than 3 runs that tell") -> "Part":
@@ -33,7 +33,8 @@ class Part:
             return f"{self.name}: {self.note}"
         sides = f"{self.means[0]:.3g} vs {self.means[1]:.3g}, " if self.means else ""
         p = "" if self.p is None else f", p {'< 0.001' if self.p < 0.001 else f'= {self.p:.2g}'}"
-        return f"{self.name}: {sides}{self.value:{'+' if self.means else ''}.3g} ({self.low:.3g} to {self.high:.3g}){p}"
+        value = f"{self.value:{'+' if self.means else ''}.3g} ({self.low:.3g} to {self.high:.3g})"
+        return f"{self.name}: {sides}{value}{p}{f'; {self.note}' if self.note else ''}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Scores are shares from 0 to 1. SciPy takes a second to import, so it is imported
 """
 
 from lengthlab.statistics.compare import Comparison, compare
-from lengthlab.statistics.intervals import bootstrap_interval, wilson
+from lengthlab.statistics.intervals import bootstrap_interval, deviation_interval, t_interval, wilson
 from lengthlab.statistics.seeds import LEVELS, Generalization, SeedSummary, generalization, percent
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "SeedSummary",
     "bootstrap_interval",
     "compare",
+    "deviation_interval",
     "generalization",
     "percent",
+    "t_interval",
     "wilson",
 ]

@@ -1,7 +1,8 @@
-"""Intervals: of a share of examples (Wilson), of a mean over seeds and of a difference of means (bootstrap)."""
+"""Intervals: of a share of examples, and over seeds of a mean, a difference of means and a standard deviation."""
 
 from collections.abc import Sequence
 from math import sqrt
+from statistics import fmean, variance
 
 import numpy as np
 
@@ -49,3 +50,32 @@ def bootstrap_interval(
         rng=generator(seed, "bootstrap"),
     ).confidence_interval
     return float(interval.low), float(interval.high)
+
+
+def t_interval(values: Sequence[float], minus: Sequence[float] = (), level: float = 0.95) -> tuple[float, float]:
+    """Student's interval of a mean, or Welch's of the mean of `values` less that of the independent `minus`.
+
+    With five seeds it covers about what it says, where the percentile bootstrap's 95% covers 83% (normal values).
+    """
+    from scipy.stats import t
+
+    samples = [list(sample) for sample in (values, minus) if sample]
+    errors = [variance(sample) / len(sample) for sample in samples]  # squared
+    middle = fmean(values) - (fmean(minus) if minus else 0.0)
+    if not any(errors):
+        return middle, middle
+    freedom = sum(errors) ** 2 / sum(
+        error**2 / (len(sample) - 1) for error, sample in zip(errors, samples, strict=True)
+    )
+    half = float(t.ppf((1 + level) / 2, freedom)) * sqrt(sum(errors))
+    return middle - half, middle + half
+
+
+def deviation_interval(groups: Sequence[Sequence[float]], level: float = 0.95) -> tuple[float, float, float]:
+    """The standard deviation within groups, pooled, and its chi-squared interval."""
+    from scipy.stats import chi2
+
+    freedom = sum(len(group) - 1 for group in groups)
+    squares = sum((len(group) - 1) * variance(group) for group in groups)
+    low, high = (sqrt(squares / float(chi2.ppf(share, freedom))) for share in ((1 + level) / 2, (1 - level) / 2))
+    return sqrt(squares / freedom), low, high
