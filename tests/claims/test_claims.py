@@ -83,6 +83,12 @@ def test_better_needs_every_pair_and_names_those_that_fail(tmp_path: Path) -> No
     assert claim("better", pairs=[*pairs, ["A", "D"]]).judge(results).finding == "does not hold"
 
 
+def test_where_both_are_at_zero_the_numbers_say_why_there_is_no_verdict(tmp_path: Path) -> None:
+    results = made(tmp_path, {"A": [0.0] * 5, "B": [0.0] * 5})
+    (part,) = claim("better", pairs=[["A", "B"]]).judge(results).parts
+    assert part.numbers == "A against B: 0 vs 0, +0 (0 to 0), p = 1; both too low for a difference to show"
+
+
 def test_better_takes_several_settings_together(tmp_path: Path) -> None:
     results = made(tmp_path, {"A": HIGH[:2], "B": HIGH[2:], "C": LOW})
     verdict = claim("better", pairs=[[["A", "B"], "C"]]).judge(results)

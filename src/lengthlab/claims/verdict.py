@@ -33,7 +33,8 @@ class Part:
             return f"{self.name}: {self.note}"
         sides = f"{self.means[0]:.3g} vs {self.means[1]:.3g}, " if self.means else ""
         p = "" if self.p is None else f", p {'< 0.001' if self.p < 0.001 else f'= {self.p:.2g}'}"
-        value = f"{self.value:{'+' if self.means else ''}.3g} ({self.low:.3g} to {self.high:.3g})"
+        estimate, low, high = (number + 0.0 for number in (self.value, self.low, self.high))  # no -0
+        value = f"{estimate:{'+' if self.means else ''}.3g} ({low:.3g} to {high:.3g})"
         return f"{self.name}: {sides}{value}{p}{f'; {self.note}' if self.note else ''}"
 
 
