@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Finding = Literal["holds", "does not hold", "not enough evidence"]
+SYMBOLS: dict[Finding, str] = {"holds": "✓", "does not hold": "✗", "not enough evidence": "?"}
 
 
 @dataclass(frozen=True)

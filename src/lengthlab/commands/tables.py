@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lengthlab.catalogue import catalogue
 from lengthlab.claims.load import load_claims
+from lengthlab.claims.verdict import SYMBOLS, Verdict
 from lengthlab.experiments.load import experiment_names, load_experiment
 from lengthlab.results import Results
 
@@ -27,11 +28,17 @@ def claims_table(folder: Path) -> str:
     results = Results(folder)
     verdicts = [claim.judge(results) for claim in load_claims().values()]
     rows = [
-        [verdict.sentence, f"**{verdict.finding}**", "<br>".join(part.numbers for part in verdict.parts)]
+        [verdict.sentence, f"**{verdict.finding}**", _numbers(verdict)]
         for verdict in verdicts
         if verdict.parts and any(part.value is not None for part in verdict.parts)
     ]
     return _table(["claim of the paper", "at mini scale", "numbers (95% interval over seeds)"], rows)
+
+
+def _numbers(verdict: Verdict) -> str:
+    """A line for each part, with a sign of what became of it if there are several."""
+    signs = [f"{SYMBOLS[part.finding]} " if len(verdict.parts) > 1 else "" for part in verdict.parts]
+    return "<br>".join(sign + part.numbers for sign, part in zip(signs, verdict.parts, strict=True))
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from jinja2 import Environment, StrictUndefined
 
 from lengthlab.claims.load import load_claims
-from lengthlab.claims.verdict import Verdict
+from lengthlab.claims.verdict import SYMBOLS, Verdict
 from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.experiments.load import Experiment, check_scale, experiment_names, load_experiment
@@ -33,7 +33,6 @@ ORDER = (
     *("attention-mask", "seeds", "init-vs-order", "training-length", "model-size", "weight-decay", "dropout"),
     *("learning-rate", "evolution", "loss-curves", "errors"),
 )
-SYMBOLS = {"holds": "✓", "does not hold": "✗", "not enough evidence": "?"}
 OWN_SENTENCE = "Exact match by digit length of every seed, one panel for each setting."
 
 
