@@ -1,7 +1,8 @@
 """The command line from end to end, with a run that trains for real."""
 
+import contextlib
+import io
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lengthlab import __version__
+from lengthlab.cli import main
 from lengthlab.recipes.load import load_config
 from lengthlab.recipes.names import recipe_names
 from lengthlab.runs import Run
@@ -21,12 +23,13 @@ Command = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder made by the real command in a real process."""
-    folder = tmp_path_factory.mktemp("trained")
-    environment = os.environ | {"LENGTHLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "lengthlab", "train", "smoke", "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    result = json.loads(done.stdout)
+    """A run folder made by the command."""
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+        patch.setenv("LENGTHLAB_RUNS", str(tmp_path_factory.mktemp("trained")))
+        main(["train", "smoke", "--json"])
+    assert not end.value.code
+    result = json.loads(printed.getvalue())
     assert result["state"] == "finished" and [row["digits"] for row in result["evaluation"]] == [1, 2, 3, 4, 5]
     return Path(result["run"])
 

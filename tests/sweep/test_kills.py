@@ -94,9 +94,11 @@ def test_killed_sweeps_go_on_and_do_each_trial_once(
     engine: str, smoke: Callable[..., Config], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     quick, long = Run.of(smoke(*TRIALS["quick"])), Run.of(smoke(*LONG))
+    fails = engine == "ray"  # what becomes of a failing trial is the same code for both
+    trials = TRIALS if fails else {label: TRIALS[label] for label in ("quick", "long")}
 
     # The driver is killed when one trial is finished and another is on its way.
-    with sweep(TRIALS, engine=engine, workers=2) as driver:
+    with sweep(trials, engine=engine, workers=2) as driver:
         until(lambda: quick.status.get("state") == "finished", driver)
         until(lambda: got_somewhere(long, 1), driver)
         orphan = trainer_of(long)
@@ -110,7 +112,7 @@ def test_killed_sweeps_go_on_and_do_each_trial_once(
 
     token = Path()
     # The same command goes on; the worker is killed: Ray's own, or the process that trains.
-    with sweep(TRIALS, engine=engine, workers=2) as driver:
+    with sweep(trials, engine=engine, workers=2) as driver:
         until(lambda: not is_alive(holder), driver)
         with contextlib.suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGCONT)
@@ -122,16 +124,17 @@ def test_killed_sweeps_go_on_and_do_each_trial_once(
         out, err = driver.communicate(timeout=PATIENCE)
     record_property("kills", 2)
 
-    assert driver.returncode == 1, err  # because one trial failed
+    assert driver.returncode == int(fails), err
     outcomes = json.loads(out)
     assert outcomes["quick"] == ["finished", "", 0]
     assert outcomes["long"] == ["finished", "", 2 if engine == "local" else 1]  # a lost worker is Ray's to replace
-    state, error, attempts = outcomes["diverging"]
-    assert (state, attempts) == ("failed", 2) and error.startswith("the loss became nan at step")
-    assert err.splitlines().count(f"diverging: {error}; will be tried again") == 1
-    assert f"diverging: failed (2 attempts): {error}" in err.splitlines()
+    if fails:
+        state, error, attempts = outcomes["diverging"]
+        assert (state, attempts) == ("failed", 2) and error.startswith("the loss became nan at step")
+        assert err.splitlines().count(f"diverging: {error}; will be tried again") == 1
+        assert f"diverging: failed (2 attempts): {error}" in err.splitlines()
     assert ("long: killed by SIGKILL; will be tried again" in err.splitlines()) == (engine == "local")
-    assert "2 of 3 finished, 0 running, 0 waiting, 1 failed" in err.splitlines()[-1]
+    assert f"2 of {len(trials)} finished, 0 running, 0 waiting, {int(fails)} failed" in err.splitlines()[-1]
 
     assert {path: path.stat().st_mtime_ns for path in quick.path.rglob("*")} == before
     assert [start["after_step"] for start in quick.starts] == [0]

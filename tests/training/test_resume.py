@@ -18,7 +18,7 @@ from lengthlab.runs import Run
 from lengthlab.training.checkpoint import load_checkpoint, load_newest, restore, saved_steps, state_of
 from lengthlab.training.loop import Trainer, Watcher
 
-KILLS = 6
+KILLS = 5
 LONG = ["training.steps=200", "training.checkpoint_every=7", "model.dropout=0.1", "training.log_every=3"]
 
 
