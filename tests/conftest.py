@@ -53,7 +53,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"killed {kills} processes with SIGKILL; all went on to the same bits")
 
 
-SLOW = ("kill", "cluster", "compile_can", "two_processes", "interrupt", "ctrl_c", "to_its_figure", "rivals")
+SLOW = (
+    "kill",
+    "cluster",
+    "compile_can",
+    "two_processes",
+    "interrupt",
+    "ctrl_c",
+    "to_its_figure",
+    "rivals",
+    "worked_example",
+    "quickstart_trains",
+    "equal_configs",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -23,6 +23,8 @@ from lengthlab.files import write_atomically
 
 Row = dict[str, Any]
 
+ALL_LENGTHS = 0  # as `digits` in errors.csv: all lengths beyond training together
+
 COLUMNS: dict[str, tuple[str, ...]] = {
     "members": ("experiment", "setting", "seed", "run"),
     "trials": (

@@ -8,10 +8,10 @@ from lengthlab.analysis.errors import Summary, summarise
 from lengthlab.analysis.verdicts import judge
 from lengthlab.evaluation.load import load_model
 from lengthlab.files import write_json
+from lengthlab.results import ALL_LENGTHS
 from lengthlab.runs import Run
 
 MEASURES = ("first", "marks", "carry", "fifths", "counts", "shifts")
-ALL_LENGTHS = 0  # stands in the table for all lengths beyond training together
 
 
 def write_error_rows(run: Run, examples: int = 200) -> None:

@@ -121,7 +121,7 @@ class Better(Claim):
         if min(seeds) < LEAST_SEEDS:
             return Part.missing(name, seeds)
         result = compare(a, b, names=names)
-        low, high = t_interval(list(a.values()), list(b.values()))
+        low, high = t_interval(list(a.values()), list(b.values()))  # the bootstrap's is too narrow for five seeds
         finding, note = _above(low, high, self.threshold), ""
         if max(result.means) <= abs(self.threshold):
             finding, note = "not enough evidence", "both too low for a difference to show"
@@ -130,10 +130,20 @@ class Better(Claim):
         return Part(name, finding, result.difference, low, high, seeds, result.p, result.means, note)
 
 
-class Level(Claim):
-    """The mean over the seeds of each setting lies between two bounds."""
+class OfSettings(Claim):
+    """A claim about settings, given by patterns such as `FIRE*`."""
 
     settings: tuple[str, ...] = ("*",)
+
+    def matching(self, results: Results) -> list[str]:
+        """The settings of the experiment that are meant."""
+        names = results.settings(self.experiment)
+        return [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.settings)]
+
+
+class Level(OfSettings):
+    """The mean over the seeds of each setting lies between two bounds."""
+
     at_least: float | None = None
     at_most: float | None = None
 
@@ -145,7 +155,7 @@ class Level(Claim):
         )
 
     def parts(self, results: Results) -> list[Part]:
-        found = _matching(results, self.experiment, self.settings)
+        found = self.matching(results)
         absent = [name for name in self.settings if not any(fnmatchcase(setting, name) for setting in found)]
         return [self._setting(results, setting) for setting in (*found, *absent)]
 
@@ -157,13 +167,12 @@ class Level(Claim):
         return Part(setting, _within(low, high, self.at_least, self.at_most), fmean(values), low, high, (len(values),))
 
 
-class Spread(Claim):
+class Spread(OfSettings):
     """The standard deviation over seeds, pooled over settings, is at least so large.
 
     Settings whose runs are all at 0 or all at 1 are left out: there they could not differ.
     """
 
-    settings: tuple[str, ...] = ("*",)
     at_least: float
 
     @property
@@ -174,7 +183,7 @@ class Spread(Claim):
         )
 
     def parts(self, results: Results) -> list[Part]:
-        chosen = _matching(results, self.experiment, self.settings)
+        chosen = self.matching(results)
         groups = [list(self.values(results, [setting]).values()) for setting in chosen]
         name, seeds = "standard deviation over seeds", tuple(map(len, groups)) or (0,)
         groups = [group for group in groups if len(group) >= LEAST_SEEDS]
@@ -187,11 +196,10 @@ class Spread(Claim):
         return [Part(name, _above(low, high, self.at_least), value, low, high, seeds)]
 
 
-class Trend(Claim):
+class Trend(OfSettings):
     """The rank correlation of the measure with a number of the settings, such as the training length."""
 
     by: Literal["trained_digits", "parameters"]
-    settings: tuple[str, ...] = ("*",)
     at_least: float | None = None
     at_most: float | None = None
 
@@ -203,7 +211,7 @@ class Trend(Claim):
         )
 
     def parts(self, results: Results) -> list[Part]:
-        chosen = _matching(results, self.experiment, self.settings)
+        chosen = self.matching(results)
         members = [member for member in results.members(self.experiment) if member.setting in chosen]
         place: dict[str, float] = {member.setting: self._place(results, member) for member in members}
         groups = {setting: list(self.values(results, [setting]).values()) for setting in chosen}
@@ -228,10 +236,6 @@ KINDS: dict[str, type[Claim]] = {"better": Better, "level": Level, "spread": Spr
 
 def _as_tuple(settings: str | tuple[str, ...]) -> tuple[str, ...]:
     return (settings,) if isinstance(settings, str) else settings
-
-
-def _matching(results: Results, experiment: str, patterns: Sequence[str]) -> list[str]:
-    return [s for s in results.settings(experiment) if any(fnmatchcase(s, pattern) for pattern in patterns)]
 
 
 def _above(low: float, high: float, threshold: float) -> Finding:

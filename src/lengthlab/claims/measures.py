@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from statistics import fmean
 
-from lengthlab.results import Results, Row
+from lengthlab.results import ALL_LENGTHS, Results, Row
 from lengthlab.statistics import generalization
 
 LEARNED = 0.95  # exact match from which a length counts as learned
@@ -143,4 +143,4 @@ def _first_reaching(course: list[tuple[int, float]], level: float) -> float | No
 def _error(results: Results, run: str, measure: str, key: str) -> float | None:
     """A number of the error analysis over all lengths beyond training together."""
     found = [row for row in results.errors(run) if (row["measure"], row["key"]) == (measure, key)]
-    return next((row["value"] for row in found if row["digits"] == 0), None)
+    return next((row["value"] for row in found if row["digits"] == ALL_LENGTHS), None)
