@@ -1,5 +1,8 @@
 """Shared fixtures. Every test runs with one torch thread and keeps its runs in a folder of its own."""
 
+import contextlib
+import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +46,19 @@ def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
         return status, out, err
 
     return run
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder made by the command."""
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+        patch.setenv("LENGTHLAB_RUNS", str(tmp_path_factory.mktemp("trained")))
+        main(["train", "smoke", "--json"])
+    assert not end.value.code
+    result = json.loads(printed.getvalue())
+    assert result["state"] == "finished" and [row["digits"] for row in result["evaluation"]] == [1, 2, 3, 4, 5]
+    return Path(result["run"])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
