@@ -55,7 +55,7 @@ def bootstrap_interval(
 def t_interval(values: Sequence[float], minus: Sequence[float] = (), level: float = 0.95) -> tuple[float, float]:
     """Student's interval of a mean, or Welch's of the mean of `values` less that of the independent `minus`.
 
-    With five seeds it covers about what it says, where the percentile bootstrap's 95% covers 84% (normal values, simulated).
+    With five seeds it covers about what it says, where the percentile bootstrap's 95% covers 84% (simulated).
     """
     from scipy.stats import t
 

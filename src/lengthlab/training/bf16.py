@@ -2,7 +2,8 @@
 
 There torch multiplies bf16 matrices one number at a time, tens of times slower than in fp32. Processors that can do
 it multiply bf16 numbers, add up in fp32 and round the sum to bf16. The same comes out of a product in fp32 of the same
-numbers, rounded once (but for the order of the sum): a run shows what bf16 does to a recipe for a quarter more time than fp32.
+numbers, rounded once (but for the order of the sum): a run shows what bf16 does to a recipe,
+for a quarter more time than fp32.
 """
 
 from collections.abc import Callable, Iterable
