@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Only what is imported is compiled, once; where this is set, every process would compile torch anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: quickstart test browser tables clean
 
 quickstart: .venv/installed
@@ -25,17 +28,12 @@ browser:  # the report is tested in a real browser
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 
-# pip compiles with one core; without compiled packages every process compiles torch anew where Python may not write.
-COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/tests/' .venv/lib src >/dev/null 2>&1 || true
-
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
-	$(COMPILE)
 	touch $@
 
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
-	$(COMPILE)
 	touch $@ .venv/installed
 
 tables: .venv/installed  # renew the README's tables from the registries

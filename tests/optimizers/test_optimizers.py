@@ -1,6 +1,9 @@
-"""Every registered optimizer; Muon against torch's own."""
+"""Every registered optimizer; AdamW and Muon against torch's own."""
 
-from collections.abc import Callable
+import copy
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -9,6 +12,7 @@ from torch import nn
 from lengthlab.config import Config
 from lengthlab.model.build import build_model
 from lengthlab.optimizers import OPTIMIZERS
+from lengthlab.optimizers.adamw import TorchAdamW
 from lengthlab.optimizers.muon import Muon, block_matrices, orthogonalise
 
 
@@ -44,6 +48,31 @@ def test_muon_takes_the_matrices_of_the_blocks_only(smoke: Callable[..., Config]
     assert len(block_matrices(build_model(config, 48))) == 3 * (4 + 3)
 
 
+def steps_of(optimizers: Sequence[tuple[list[nn.Parameter], torch.optim.Optimizer]]) -> None:
+    """Five steps of each, all with the same random gradients."""
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(5):
+        gradients = [torch.randn(parameter.shape, generator=generator) for parameter in optimizers[0][0]]
+        for parameters, optimizer in optimizers:
+            optimizer.zero_grad()
+            assert all(parameter.grad is None for parameter in parameters)
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.grad = gradient.clone()
+            optimizer.step()
+
+
+def test_adamw_is_torchs_to_the_last_bit_and_goes_on_from_its_state() -> None:
+    start = torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
+    ours, theirs = [nn.Parameter(start.clone())], [nn.Parameter(start.clone())]
+    mine = TorchAdamW(ours, lr=0.02, weight_decay=0.1, fused=True)
+    other = torch.optim.AdamW(theirs, lr=0.02, weight_decay=0.1, fused=True)
+    steps_of([(ours, mine), (theirs, other)])
+    again = TorchAdamW(ours, lr=0.02, weight_decay=0.1, fused=True)
+    again.load_state_dict(copy.deepcopy(other.state_dict()))
+    steps_of([(ours, again), (theirs, other)])
+    assert torch.equal(ours[0], theirs[0]) and not torch.equal(ours[0], start)
+
+
 def test_muon_in_bfloat16_takes_the_same_steps_as_torch() -> None:
     generator = torch.Generator().manual_seed(0)
     start = [torch.randn(shape, generator=generator) for shape in [(24, 16), (16, 24), (16, 16), (24, 16)]]
@@ -52,12 +81,7 @@ def test_muon_in_bfloat16_takes_the_same_steps_as_torch() -> None:
         (ours, Muon(ours, lr=0.02, weight_decay=0.1, precision=torch.bfloat16)),
         (theirs, torch.optim.Muon(theirs, lr=0.02, weight_decay=0.1)),
     ]
-    for _ in range(5):
-        gradients = [torch.randn(matrix.shape, generator=generator) for matrix in start]
-        for parameters, optimizer in optimizers:
-            for parameter, gradient in zip(parameters, gradients, strict=True):
-                parameter.grad = gradient.clone()
-            optimizer.step()
+    steps_of(optimizers)
     for mine, other, first in zip(ours, theirs, start, strict=True):
         moved = (other - first).norm()
         assert (mine - other).norm() < 0.02 * moved  # bf16 has three significant digits
@@ -74,3 +98,11 @@ def test_orthogonalise_brings_all_singular_values_near_one() -> None:
 def test_muon_refuses_what_is_not_a_matrix() -> None:
     with pytest.raises(ValueError, match="matrices only"):
         Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
+
+
+def test_a_run_starts_without_the_compiler() -> None:
+    """Importing it takes longer than anything else in a short run."""
+    train = "import sys; from lengthlab.cli import main; main(['train', 'smoke', 'training.optimizer=muon'])"
+    check = f"try: exec({train!r})\nexcept SystemExit: pass\nsys.exit('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "step 20/20" in done.stdout, done.stderr

@@ -32,15 +32,15 @@ def train_config(
         with make_display(console) as display, sinks(run, config, tensorboard, wandb) as others:
             display.add(run.id, config.training.steps)
 
-            share = share_of_peak(config)
-
             def tell(line: dict[str, Any]) -> None:
                 speed = line.get("tokens_per_second")
                 display.metrics(run.id, line if speed is None else line | {"share_of_peak": share * speed})
                 for sink in others:
                     sink(line)
 
-            Trainer(config, run, Watcher(tell, lambda text: display.note(run.id, text)), processes).train(fresh)
+            trainer = Trainer(config, run, Watcher(tell, lambda text: display.note(run.id, text)), processes)
+            share = share_of_peak(trainer.model, trainer.engine.hardware)
+            trainer.train(fresh)
     return True
 
 

@@ -1,5 +1,6 @@
 """AdamW (Loshchilov and Hutter 2017)."""
 
+import inspect
 from typing import Annotated, Any
 
 import torch
@@ -7,7 +8,7 @@ from pydantic import Field
 from torch import nn
 from torch.optim import Optimizer
 
-from lengthlab.optimizers.optimizer import OptimizerChoice
+from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
 from lengthlab.options import Options
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
@@ -33,10 +34,16 @@ class AdamW(OptimizerChoice):
         return [adamw(list(model.parameters()), self.options)]
 
 
+class TorchAdamW(QuickStart, torch.optim.AdamW):
+    """torch's AdamW. Its step too has a wrapper (for gradients of the step itself, which nobody here wants)."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
+
+
 def adamw(parameters: list[nn.Parameter], options: AdamWOptions) -> Optimizer:
     """torch's AdamW over some parameters."""
     groups = decay_groups(parameters, options.weight_decay)
-    return torch.optim.AdamW(groups, lr=options.rate, betas=options.betas, fused=True)
+    return TorchAdamW(groups, lr=options.rate, betas=options.betas, fused=True)
 
 
 def decay_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from lengthlab.optimizers.adamw import Beta, decay_groups
-from lengthlab.optimizers.optimizer import OptimizerChoice
+from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
 from lengthlab.options import Options
 
 
@@ -23,7 +23,7 @@ class LionOptions(Options):
     )
 
 
-class Lion(Optimizer):
+class Lion(QuickStart):
     """theta <- (1 - lr * decay) * theta - lr * sign(b1 * m + (1 - b1) * g);  m <- b2 * m + (1 - b2) * g."""
 
     def __init__(self, params: Iterable[Any], lr: float, betas: tuple[float, float], weight_decay: float = 0.0) -> None:

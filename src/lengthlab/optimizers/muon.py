@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from lengthlab.optimizers.adamw import AdamWOptions, adamw
-from lengthlab.optimizers.optimizer import OptimizerChoice
+from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
@@ -34,7 +34,7 @@ def orthogonalise(matrices: Tensor, steps: int = 5, precision: torch.dtype = tor
     return (x.mT if tall else x).to(matrices.dtype)
 
 
-class Muon(Optimizer):
+class Muon(QuickStart):
     """Nesterov momentum, orthogonalised, with decoupled weight decay. Matrices only.
 
     theta <- (1 - lr * decay) * theta - lr * sqrt(max(1, rows / columns)) * orthogonalise(momentum)
