@@ -184,7 +184,7 @@ class TrainingOptions(Section):
         default="auto", description="of matrix products; auto: bf16 where the processor computes in it"
     )
     compile: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = Field(
-        default="auto", description="torch.compile; auto: for runs long enough to gain from it"
+        default="auto", description="torch.compile for what lies between matrix products; auto: where it gains"
     )
     checkpoint_every: int = Field(
         default=200, ge=1, description="steps between checkpoints, from which a run can go on"

@@ -55,6 +55,6 @@ def test_it_is_chosen_where_there_is_no_bf16_arithmetic_and_is_not_compiled(
     smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hardware, "has_fast_bf16", lambda device: False)
-    chosen = hardware.choose(smoke("training.precision=bf16", "training.compile=on").training)
+    chosen = hardware.choose(smoke("training.precision=bf16", "training.compile=on").training, 0)
     assert chosen.emulates and not chosen.compile and chosen.arithmetic is torch.float32 and len(chosen.notes) == 2
-    assert not hardware.choose(smoke().training).emulates
+    assert not hardware.choose(smoke().training, 0).emulates

@@ -3,43 +3,59 @@
 import pytest
 import torch
 
+from lengthlab.batches import Pipeline
 from lengthlab.config import TrainingOptions
 from lengthlab.errors import UserError
+from lengthlab.model.build import build_model
 from lengthlab.model.device import device_of
+from lengthlab.recipes.load import load_config
 from lengthlab.training import hardware
-from lengthlab.training.hardware import choose
+from lengthlab.training.hardware import BREAK_EVEN_FLOPS, choose
+from lengthlab.training.work import count_work
 
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_auto_takes_bf16_only_where_the_processor_has_it(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "has_fast_bf16", lambda device: fast)
-    assert choose(TrainingOptions()).precision is (torch.bfloat16 if fast else torch.float32)
-    assert choose(TrainingOptions(precision="fp32")).precision is torch.float32
-    forced = choose(TrainingOptions(precision="bf16"))
+    assert choose(TrainingOptions(), 0).precision is (torch.bfloat16 if fast else torch.float32)
+    assert choose(TrainingOptions(precision="fp32"), 0).precision is torch.float32
+    forced = choose(TrainingOptions(precision="bf16"), 0)
     assert forced.precision is torch.bfloat16
     assert bool(forced.notes) is not fast
 
 
 def test_compile_is_used_for_long_runs_or_when_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "has_compiler", lambda: True)
-    assert not choose(TrainingOptions(steps=100)).compile
-    assert choose(TrainingOptions(steps=50_000)).compile
-    assert choose(TrainingOptions(steps=100, compile="on")).compile
-    assert not choose(TrainingOptions(steps=50_000, compile="off")).compile
+    short, long = 1e10, 1e16
+    assert not choose(TrainingOptions(), short).compile
+    assert choose(TrainingOptions(), long).compile
+    assert choose(TrainingOptions(compile="on"), short).compile
+    assert not choose(TrainingOptions(compile="off"), long).compile
+
+
+@pytest.mark.parametrize(
+    ("recipe", "pays"), [("zhou2024-mini", False), ("coupling-relative-mini", False), ("lee2023", True)]
+)
+def test_laptop_recipes_are_too_short_to_compile_and_the_paper_s_runs_are_not(recipe: str, pays: bool) -> None:
+    config = load_config(recipe)
+    pipeline = Pipeline(config)
+    with torch.device("meta"):
+        model = build_model(config, len(pipeline.format.vocabulary))
+    assert (count_work(config, model, pipeline).flops > BREAK_EVEN_FLOPS[torch.float32]) == pays
 
 
 def test_without_a_compiler_everything_runs_and_it_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware.shutil, "which", lambda name: None)
-    choice = choose(TrainingOptions(compile="on", precision="fp32"))
+    choice = choose(TrainingOptions(compile="on", precision="fp32"), 0)
     assert not choice.compile
     assert choice.notes == ("no C++ compiler found: training runs without torch.compile",)
 
 
 def test_a_gpu_that_is_not_there_is_refused_and_auto_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert choose(TrainingOptions()).device == choose(TrainingOptions(device="cpu")).device == torch.device("cpu")
+    assert choose(TrainingOptions(), 0).device == choose(TrainingOptions(device="cpu"), 0).device == torch.device("cpu")
     with pytest.raises(UserError, match=r"training\.device: torch finds no GPU here; use auto or cpu"):
-        choose(TrainingOptions(device="cuda"))
+        choose(TrainingOptions(device="cuda"), 0)
 
 
 def test_each_process_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,11 +114,6 @@ def test_bf16_can_be_forced(smoke: Callable[..., Config], tmp_path: Path) -> Non
     assert bf16 != fp32
 
 
-def test_compile_can_be_forced_and_changes_nothing(smoke: Callable[..., Config], tmp_path: Path) -> None:
-    eager, compiled = (first_loss(smoke(f"training.compile={choice}"), tmp_path / choice) for choice in ("off", "on"))
-    assert compiled == pytest.approx(eager, rel=1e-5)
-
-
 def test_packed_steps_hold_examples_of_all_lengths_and_weigh_every_token_alike(
     smoke: Callable[..., Config], tmp_path: Path
 ) -> None:

@@ -1,12 +1,15 @@
 """`lengthlab bench train`: tokens trained per second, against rivals of the same size on the same batches."""
 
-import resource
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from rich import box
 from rich.table import Table
 
+from lengthlab.batches import Pipeline
+from lengthlab.bench.contestant import Contestant
 from lengthlab.bench.rivals import RIVALS, Rival
 from lengthlab.bench.timing import Timing, take_turns
 from lengthlab.config import Config
@@ -15,64 +18,90 @@ from lengthlab.recipes.load import load_config
 from lengthlab.training.estimate import matmul_flops
 from lengthlab.training.step import Engine
 
-RECIPES = {"NoPE": ("encoding=none", "positions=sequential"), "FIRE, randomized ids": ("positions.maximum=2048",)}
+OURS = {
+    "lengthlab NoPE": ("encoding=none", "positions=sequential"),
+    "lengthlab FIRE": ("encoding=fire", "positions=randomized", "positions.maximum=2048"),
+}
+COMPILED = "lengthlab FIRE compiled"
 
 
 def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, compiled: bool) -> dict[str, Any]:
     """Every contestant trains on the same sums of `digits` digits; one of ours for each kind of encoding.
 
-    If `compiled`, the last of ours takes part with torch.compile too, and the steps after which that pays are told.
+    Each has a process of its own, as its users would run it. If `compiled`, FIRE takes part with torch.compile
+    too, and the steps after which that pays are told.
     """
     torch.set_num_threads(threads)
-    started = time.perf_counter()
-    engines = {f"lengthlab ({name})": Engine(_config(size, digits, batch, extra)) for name, extra in RECIPES.items()}
-    start_up = time.perf_counter() - started
-    engine = next(iter(engines.values()))
-    example = engine.pipeline.samples(digits, batch)[1]
-    vocabulary = len(engine.pipeline.format.vocabulary)
-    rivals = {
-        name: Rival(*build(engine.config.model, vocabulary, example.tokens.shape[1])) for name, build in RIVALS.items()
-    }
-    contestants: dict[str, Any] = {
-        name: (lambda e=e: e.train_on([e.pipeline.samples(digits, batch)[1]], step=0)) for name, e in engines.items()
-    }
-    contestants |= {name: (lambda r=r: r.step(example.tokens, example.answer)) for name, r in rivals.items()}
-    compile_seconds = None
+    configs = {name: _config(size, digits, batch, extra) for name, extra in OURS.items()}
     if compiled:
-        name, eager = f"{list(engines)[-1]}, compiled", list(engines.values())[-1]
-        engines[name] = Engine(_config(size, digits, batch, (*list(RECIPES.values())[-1], "training.compile=on")))
-        draw = eager.pipeline.samples
-        contestants[name] = lambda: engines[name].train_on([draw(digits, batch)[1]], step=0)
-        started = time.perf_counter()
-        contestants[name]()
-        compile_seconds = time.perf_counter() - started
-    timings = take_turns(contestants, repeats)
+        configs[COMPILED] = _config(size, digits, batch, (*OURS["lengthlab FIRE"], "training.compile=on"))
     peak = {"fp32": matmul_flops(torch.float32), "bf16": matmul_flops(torch.bfloat16)}
-    counts = {name: sum(p.numel() for p in e.model.parameters()) for name, e in engines.items()}
-    counts |= {name: rival.parameters for name, rival in rivals.items()}
-    rows = [_row(name, timings[name], counts[name], example.tokens.numel(), max(peak.values())) for name in contestants]
-    best_rival = max(row["tokens_per_second"] for row in rows if not row["name"].startswith("lengthlab"))
+    contestants = {name: Contestant(_ours, config, threads) for name, config in configs.items()}
+    config = next(iter(configs.values()))
+    contestants |= {name: Contestant(_rival, name, config, threads) for name in RIVALS}
+    first_turns = {name: _seconds(contestant) for name, contestant in contestants.items()}
+    timings = take_turns(contestants, repeats)
+    memory = {name: contestant.retire() for name, contestant in contestants.items()}
+    tokens = Pipeline(config).columns(digits) * batch
+    speeds = {name: tokens / timings[name].median for name in contestants}
+    rows = [
+        {
+            "name": name,
+            "parameters": (parameters := contestant.ready.facts["parameters"]),
+            "tokens_per_second": speeds[name],
+            "low": tokens / timings[name].high,
+            "high": tokens / timings[name].low,
+            "share_of_peak": 6 * parameters * speeds[name] / max(peak.values()),  # 6 FLOPs a parameter and token
+            "ratio": speeds[name] / max(speeds[rival] for rival in RIVALS),
+            "start_up_seconds": contestant.ready.start_up_seconds,
+            "peak_memory_bytes": memory[name],
+        }
+        for name, contestant in contestants.items()
+    ]
+    compile_seconds = first_turns[COMPILED] - timings[COMPILED].median if compiled else None
     return {
         "machine": cpu_name(),
         "threads": threads,
-        "shape": engine.config.model.model_dump(include={"layers", "width", "feedforward", "heads"}),
+        "shape": config.model.model_dump(include={"layers", "width", "feedforward", "heads"}),
         "batch": batch,
-        "tokens_per_example": example.tokens.shape[1],
-        "rows": [row | {"ratio": row["tokens_per_second"] / best_rival} for row in rows],
+        "tokens_per_example": tokens // batch,
+        "rows": rows,
         "matmul_gflops": {name: flops / 1e9 for name, flops in peak.items()},
-        "start_up_seconds": start_up,
         "compile_seconds": compile_seconds,
         "break_even_steps": _break_even(compile_seconds, timings),
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
+
+
+def _ours(config: Config, threads: int) -> tuple[Callable[[], object], dict[str, Any]]:
+    """Training steps of lengthlab, each on a new batch."""
+    torch.set_num_threads(threads)
+    engine = Engine(config)
+    digits, batch = config.training.digits, config.training.batch
+    parameters = sum(parameter.numel() for parameter in engine.model.parameters())
+    return lambda: engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0), {"parameters": parameters}
+
+
+def _rival(name: str, config: Config, threads: int) -> tuple[Callable[[], object], dict[str, Any]]:
+    """Training steps of a rival, on one batch of the same sums."""
+    torch.set_num_threads(threads)
+    pipeline = Pipeline(config)
+    example = pipeline.samples(config.training.digits, config.training.batch)[1]
+    vocabulary = len(pipeline.format.vocabulary)
+    rival = Rival(*RIVALS[name](config.model, vocabulary, example.tokens.shape[1]))
+    return lambda: rival.step(example.tokens, example.answer), {"parameters": rival.parameters}
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
 
 
 def _break_even(compile_seconds: float | None, timings: dict[str, Timing]) -> float | None:
     """After how many steps compiling has saved what it cost; None if it was not tried or saves nothing."""
-    compiled = next((name for name in timings if name.endswith(", compiled")), None)
-    if compiled is None or compile_seconds is None:
+    if compile_seconds is None:
         return None
-    saved = timings[compiled.removesuffix(", compiled")].median - timings[compiled].median
+    saved = timings["lengthlab FIRE"].median - timings[COMPILED].median
     return compile_seconds / saved if saved > 0 else None
 
 
@@ -82,42 +111,30 @@ def _config(size: str, digits: int, batch: int, extra: tuple[str, ...]) -> Confi
     return load_config("zhou2024-mini", [*overrides, "training.evaluate_digits=[]", *extra])
 
 
-def _row(name: str, timing: Timing, parameters: int, tokens: int, peak: float) -> dict[str, Any]:
-    """Speed, its quartiles, and the share of the matrix speed that 6 FLOPs a parameter and token come to."""
-    return {
-        "name": name,
-        "parameters": parameters,
-        "tokens_per_second": tokens / timing.median,
-        "low": tokens / timing.high,
-        "high": tokens / timing.low,
-        "share_of_peak": 6 * parameters * tokens / timing.median / peak,
-    }
-
-
 def table(result: dict[str, Any]) -> Table:
     """The result for people."""
     shape = result["shape"]
     batch = f"batch {result['batch']} x {result['tokens_per_example']} tokens, {result['threads']} thread(s)"
     title = f"Training speed: {shape['layers']} layers, width {shape['width']}, {batch}"
-    view = Table(title=title, title_justify="left")
-    for column in ("", "parameters", "tokens/s", "quartiles", "share of peak", "to fastest rival"):
+    view = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("", "tokens/s", "quartiles", "of peak", "ratio", "start", "MiB"):
         view.add_column(column, justify="left" if not column else "right")
     for row in result["rows"]:
         view.add_row(
             row["name"],
-            f"{row['parameters']:,}",
             f"{row['tokens_per_second']:,.0f}",
-            f"{row['low']:,.0f} - {row['high']:,.0f}",
+            f"{row['low']:,.0f}-{row['high']:,.0f}",
             f"{row['share_of_peak']:.0%}",
             f"{row['ratio']:.2f}x",
+            f"{row['start_up_seconds']:.1f} s",
+            f"{row['peak_memory_bytes'] / 2**20:,.0f}",
         )
-    peak = ", ".join(f"{name} {gflops:.0f} GFLOPS" for name, gflops in result["matmul_gflops"].items())
-    memory = result["peak_memory_bytes"] / 2**20
+    peak = ", ".join(f"{name} {gflops:.1f} GFLOPS" for name, gflops in result["matmul_gflops"].items())
+    counts = [row["parameters"] for row in result["rows"]]
     view.caption = (
-        f"{result['machine']}; matrix products {peak}; start-up {result['start_up_seconds']:.1f} s; {memory:,.0f} MiB"
-        f"{_compile_text(result)}"
+        f"{result['machine']}; {min(counts):,} to {max(counts):,} parameters; the ratio is to the fastest rival; "
+        f"matrix products {peak}{_compile_text(result)}"
     )
-    view.caption_justify = "left"
     return view
 
 

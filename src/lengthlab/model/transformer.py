@@ -12,29 +12,33 @@ from lengthlab.encodings.encoding import Encoding
 from lengthlab.model import flex
 from lengthlab.model.attention import Attention, Branch, Cache, Context, Record, as_encodings
 from lengthlab.model.documents import Documents
+from lengthlab.model.fusion import fused, geglu, rms_norm
 
 
-class RMSNorm(nn.RMSNorm):
-    """Root mean square norm, computed and returned in the precision of its gain whatever autocast does."""
+class RMSNorm(nn.Module):
+    """x / sqrt(mean(x^2)) * gain over the last dimension."""
 
     def __init__(self, width: int) -> None:
-        super().__init__(width, eps=1e-6)
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.compute = rms_norm
 
     def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.to(self.weight.dtype))
+        return (self.compute if self.training else rms_norm)(x, self.weight)
 
 
 class FeedForward(nn.Module):
-    """GeGLU (Shazeer 2020): down(gelu(gate(x)) * up(x)), three matrices."""
+    """down(geglu(gate(x), up(x))), three matrices."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.gate = nn.Linear(width, hidden, bias=False)
         self.up = nn.Linear(width, hidden, bias=False)
         self.down = nn.Linear(hidden, width, bias=False)
+        self.compute = geglu
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.down(F.gelu(self.gate(x), approximate="tanh") * self.up(x))
+        return self.down((self.compute if self.training else geglu)(self.gate(x), self.up(x)))
 
 
 class Block(nn.Module):
@@ -91,6 +95,12 @@ class Transformer(nn.Module):
     @property
     def device(self) -> torch.device:
         return self.embedding.weight.device
+
+    def fuse(self) -> None:
+        """Compile what lies between the matrix products, for training."""
+        for module in self.modules():
+            if isinstance(module, (RMSNorm, FeedForward)):
+                module.compute = fused(module.compute)
 
     def _initialise(self) -> None:
         """Embeddings at unit scale (post-norm would drown smaller ones); matrices keep the scale of their input."""

@@ -1,11 +1,11 @@
 """What a run will cost, before it starts: parameters, tokens, FLOPs, memory, time."""
 
+import math
 import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from lengthlab.batches import Pipeline
 from lengthlab.config import Config
@@ -13,7 +13,7 @@ from lengthlab.model.build import build_model
 from lengthlab.model.device import CPU
 from lengthlab.model.transformer import Transformer
 from lengthlab.training.hardware import Hardware, choose
-from lengthlab.training.schedule import longest_digits
+from lengthlab.training.work import count_work, examples_in_a_step, multiplied
 
 MATMUL_SHARE = 0.55  # of the processor's own matrix speed, reached by whole training steps (measured 0.5-0.75)
 
@@ -40,42 +40,15 @@ def estimate(config: Config) -> Estimate:
     with torch.device("meta"):
         model = build_model(config, len(pipeline.format.vocabulary))
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    columns = [pipeline.columns(digits) for digits in range(1, training.digits + 1)]
-    squares = [c * c for c in columns]
-    steps_at: dict[int, int] = {}
-    for step in range(training.steps):
-        longest = longest_digits(step, training)
-        steps_at[longest] = steps_at.get(longest, 0) + 1
-
-    def examples(longest: int) -> float:
-        """Examples in a step whose lengths go up to `longest`."""
-        if training.pack:
-            return training.batch * training.pack / pipeline.mean_columns(longest)
-        return training.batch * training.accumulate
-
-    def expected(values: list[int]) -> float:
-        """The sum over all examples of a value that depends on their length."""
-        return sum(
-            steps * examples(longest) * float(pipeline.length_weights(longest) @ values[:longest])
-            for longest, steps in steps_at.items()
-        )
-
-    counts = {"examples": expected([1] * training.digits), "tokens": expected(columns)}
-    limits = {"examples": training.max_examples, "tokens": training.max_tokens}
-    share = min([1.0, *(limit / counts[what] for what, limit in limits.items() if limit)])  # of all the steps
-    products = 6 * _multiplied(model) * counts["tokens"]
-    attention = 12 * shape.layers * shape.loops * shape.width * expected(squares)
-    flops = share * (products + attention)
-    widest = columns[-1]
+    work = count_work(config, model, pipeline)
+    widest = pipeline.columns(training.digits)
     per_token = shape.layers * shape.loops * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
-    rows = examples(training.digits) / (
-        training.digits if training.pack else training.accumulate
-    )  # of the widest batch
+    batches = training.digits if training.pack else training.accumulate  # in a step
+    rows = examples_in_a_step(config, pipeline, training.digits) / batches
     memory = round(16 * parameters + 4 * rows * widest * per_token)
-    hardware = choose(training)
-    seconds = flops / (MATMUL_SHARE * matmul_flops(hardware.arithmetic, hardware.device))
-    examples_seen, tokens_seen = round(share * counts["examples"]), round(share * counts["tokens"])
-    return Estimate(parameters, examples_seen, tokens_seen, flops, memory, seconds)
+    hardware = choose(training, work.flops)
+    seconds = work.flops / (MATMUL_SHARE * matmul_flops(hardware.arithmetic, hardware.device))
+    return Estimate(parameters, round(work.examples), round(work.tokens), work.flops, memory, seconds)
 
 
 def share_of_peak(model: Transformer, hardware: Hardware) -> float:
@@ -83,30 +56,19 @@ def share_of_peak(model: Transformer, hardware: Hardware) -> float:
 
     Counted as is usual, 6 FLOPs for each parameter of a matrix, whether or not some of the work is left out.
     """
-    return 6 * _multiplied(model) / matmul_flops(hardware.arithmetic, hardware.device)
-
-
-def _multiplied(model: Transformer) -> int:
-    """How many parameters each token is multiplied by."""
-    blocks = sum(parameter.numel() for parameter in model.blocks.parameters())
-    return blocks * model.options.loops + model.output.weight.numel()
+    return 6 * multiplied(model) / matmul_flops(hardware.arithmetic, hardware.device)
 
 
 def matmul_flops(precision: torch.dtype, device: torch.device = CPU) -> float:
-    """Floating-point operations per second of a matrix product here, with the threads in use; the best of three."""
+    """Floating-point operations per second of a matrix product here, with the threads in use; the best of 0.3 s."""
     rows, size = (2048, 512) if device.type == "cpu" else (8192, 4096)  # a GPU needs more to be busy
     a, b = (torch.randn(shape, device=device).to(precision) for shape in ((rows, size), (size, size)))
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     torch.mm(a[:16], b)  # the first product takes longer
-    return max(_products_per_second(a, b) for _ in range(3)) * 2 * rows * size * size
-
-
-def _products_per_second(a: Tensor, b: Tensor) -> float:
-    wait = torch.cuda.synchronize if a.is_cuda else lambda: None
-    wait()
     started = time.perf_counter()
-    count = 0
-    while time.perf_counter() - started < 0.1:
+    best = math.inf
+    while (begun := time.perf_counter()) - started < 0.3:
         torch.mm(a, b)
         wait()
-        count += 1
-    return count / (time.perf_counter() - started)
+        best = min(best, time.perf_counter() - begun)
+    return 2 * rows * size * size / best

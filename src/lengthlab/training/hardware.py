@@ -13,9 +13,9 @@ import torch
 from lengthlab.config import TrainingOptions
 from lengthlab.model.device import CPU, device_of
 
-# Steps below which compiling costs more than it saves, at width 128. fp32 from a measurement (AVX2: 0.45 -> 0.38 s a
-# step after minutes of compiling, LOG.md); bf16 from figures for another machine (15-30 s, half of a step): a guess.
-BREAK_EVEN_STEPS = {torch.bfloat16: 600, torch.float32: 6000}
+# Training FLOPs from which compiling saves more time than it takes. fp32 from `bench train --compile` and two recipes
+# (AVX2: 12 s of compiling, 3-5% of a step saved, LOG.md); bf16, of which a step saves more, is a guess.
+BREAK_EVEN_FLOPS = {torch.bfloat16: 5e12, torch.float32: 2e13}
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ def has_compiler() -> bool:
     return any(shutil.which(name) for name in (os.environ.get("CXX") or "g++", "clang++", "c++"))
 
 
-def choose(training: TrainingOptions) -> Hardware:
-    """Resolve `auto`; where a wish cannot be met, go on without and say so."""
+def choose(training: TrainingOptions, flops: float) -> Hardware:
+    """Resolve `auto` for a run of so many FLOPs; where a wish cannot be met, go on without and say so."""
     notes = []
     device = device_of(training.device)
     fast = has_fast_bf16(device)
@@ -58,7 +58,7 @@ def choose(training: TrainingOptions) -> Hardware:
     emulates = precision is torch.bfloat16 and not fast
     if emulates:
         notes.append("no bf16 arithmetic here: products are computed in fp32 and rounded to bf16, which saves no time")
-    wanted = training.compile == "on" or (training.compile == "auto" and training.steps >= BREAK_EVEN_STEPS[precision])
+    wanted = training.compile == "on" or (training.compile == "auto" and flops >= BREAK_EVEN_FLOPS[precision])
     if wanted and emulates:
         if training.compile == "on":
             notes.append("products rounded to bf16 cannot be compiled: training runs without torch.compile")

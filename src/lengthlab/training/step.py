@@ -22,8 +22,10 @@ from lengthlab.seeding import torch_generator
 from lengthlab.training.ahead import Ahead
 from lengthlab.training.bf16 import Fp32Products
 from lengthlab.training.hardware import Hardware, choose
+from lengthlab.training.memory import keep_freed_memory
 from lengthlab.training.packing import pack, packed_loss
 from lengthlab.training.schedule import longest_digits, rate_factor
+from lengthlab.training.work import count_work
 from lengthlab.training.world import World
 
 PACKED_ROWS = 16  # packed rows with one backward pass
@@ -43,13 +45,15 @@ class Engine:
     """A model with its optimizers, and how one step changes them. It depends on the config and the step alone."""
 
     def __init__(self, config: Config, world: World = World()) -> None:  # noqa: B008 (a World is immutable)
+        keep_freed_memory()
         self.config = config
         self.world = world
-        self.hardware: Hardware = choose(config.training)
-        self.device = self.hardware.device
-        self.products = Fp32Products() if self.hardware.emulates else nullcontext()
         self.pipeline = Pipeline(config)
-        self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary)).to(self.device)
+        self.model: Transformer = build_model(config, len(self.pipeline.format.vocabulary))
+        self.hardware: Hardware = choose(config.training, count_work(config, self.model, self.pipeline).flops)
+        self.device = self.hardware.device
+        self.model.to(self.device)
+        self.products = Fp32Products() if self.hardware.emulates else nullcontext()
         on_gpu = self.device.type == "cuda"
         rows = config.training.rows
         self.packed = rows == "packed" or (rows == "auto" and on_gpu and config.training.pack > 0 and self.model.flexes)
@@ -57,9 +61,8 @@ class Engine:
         options = config.training.optimizer
         self.optimizers = OPTIMIZERS[options.kind].load()(options).build(self.model, self.hardware.precision)
         self.peak_rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
-        self.forward: Callable[..., Tensor] = self.model
         if self.hardware.compile:
-            self.forward = torch.compile(self.model, dynamic=True)
+            self.model.fuse()
 
     def step(self, step: int) -> dict[str, Any]:
         """Draw the step's batches and train on them; returns the step's metrics."""
@@ -105,12 +108,12 @@ class Engine:
         """What to compute one after the other, each with its own backward pass: batches, or rows of packed examples."""
         if not self.packed:
             for batch in batches:
-                yield partial(answer_loss, self.forward, batch.to(self.device))
+                yield partial(answer_loss, self.model, batch.to(self.device))
         elif batches:
             packed = pack(batches, self.config.training.pack)
             for start in range(0, len(packed.tokens), PACKED_ROWS):
                 rows = packed.rows(start, start + PACKED_ROWS)
-                yield partial(packed_loss, self.forward, rows.to(self.device))
+                yield partial(packed_loss, self.model, rows.to(self.device))
 
     def _update(self, factor: float) -> float:
         self.world.sum_gradients(self.model)
