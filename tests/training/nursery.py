@@ -9,11 +9,17 @@ import random
 import signal
 import sys
 import time
+from functools import partial
+from typing import Any
 
 from lengthlab.recipes.load import load_config
 from lengthlab.runs import Run
 from lengthlab.training.checkpoint import saved_steps
 from lengthlab.training.loop import Trainer, Watcher
+
+
+def tell(end: int, line: dict[str, Any]) -> None:
+    os.write(end, b".")
 
 
 def main(overrides: list[str], kills: int) -> None:
@@ -23,7 +29,7 @@ def main(overrides: list[str], kills: int) -> None:
         heard, told = os.pipe()
         child = os.fork()
         if child == 0:
-            Trainer(config, run, Watcher(metrics=lambda line: os.write(told, b"."))).train()
+            Trainer(config, run, Watcher(metrics=partial(tell, told))).train()
             os._exit(0)
         os.close(told)
         for _ in range(rng.randint(1, 8)):  # let it get somewhere

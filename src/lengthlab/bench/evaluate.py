@@ -26,6 +26,7 @@ from lengthlab.evaluation.answers import answers, rows_at_once
 from lengthlab.evaluation.decode import decode
 from lengthlab.formats.vocabulary import END
 from lengthlab.model.build import build_model
+from lengthlab.model.memory import keep_freed_memory
 from lengthlab.model.transformer import Transformer
 from lengthlab.recipes.load import load_config
 
@@ -75,6 +76,7 @@ def _one_length(recipe: str, digits: int, rows: int, repeats: int) -> list[dict[
 
 
 def _model(recipe: str, digits: int) -> tuple[Transformer, Pipeline]:
+    keep_freed_memory()
     config = load_config(recipe, [f"evaluation.digits={digits}"])
     pipeline = Pipeline(config)
     pipeline.require(digits, "--digits")

@@ -32,7 +32,7 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, 
     too, and the steps after which that pays are told.
     """
     torch.set_num_threads(threads)
-    configs = {name: _config(size, digits, batch, extra) for name, extra in OURS.items()}
+    configs = {name: _config(size, digits, batch, (*extra, "training.compile=off")) for name, extra in OURS.items()}
     if compiled:
         configs[COMPILED] = _config(size, digits, batch, (*OURS["lengthlab FIRE"], "training.compile=on"))
     peak = {"fp32": matmul_flops(torch.float32), "bf16": matmul_flops(torch.bfloat16)}
@@ -116,7 +116,14 @@ def table(result: dict[str, Any]) -> Table:
     shape = result["shape"]
     batch = f"batch {result['batch']} x {result['tokens_per_example']} tokens, {result['threads']} thread(s)"
     title = f"Training speed: {shape['layers']} layers, width {shape['width']}, {batch}"
-    view = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Table(
+        title=title,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for column in ("", "tokens/s", "quartiles", "of peak", "ratio", "start", "MiB"):
         view.add_column(column, justify="left" if not column else "right")
     for row in result["rows"]:

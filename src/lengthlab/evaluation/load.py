@@ -8,6 +8,7 @@ from lengthlab.config import Config
 from lengthlab.errors import UserError
 from lengthlab.model.build import build_model
 from lengthlab.model.device import device_of
+from lengthlab.model.memory import keep_freed_memory
 from lengthlab.model.transformer import Transformer
 from lengthlab.runs import Run
 
@@ -25,6 +26,7 @@ def load_model(run: Run, weights: str = "last", config: Config | None = None) ->
         raise UserError(
             f"run {run.id} has no {file.name} (it is {state}); lengthlab train --resume {run.id} goes on with it"
         )
+    keep_freed_memory()
     config = config or run.config
     pipeline = Pipeline(config)
     model = build_model(config, len(pipeline.format.vocabulary))

@@ -16,13 +16,13 @@ from lengthlab.config import Config
 from lengthlab.errors import RunFailed
 from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.build import build_model
+from lengthlab.model.memory import keep_freed_memory
 from lengthlab.model.transformer import Transformer
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.seeding import torch_generator
 from lengthlab.training.ahead import Ahead
 from lengthlab.training.bf16 import Fp32Products
 from lengthlab.training.hardware import Hardware, choose
-from lengthlab.training.memory import keep_freed_memory
 from lengthlab.training.packing import pack, packed_loss
 from lengthlab.training.schedule import longest_digits, rate_factor
 from lengthlab.training.work import count_work

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from lengthlab.training.memory import keep_freed_memory
+from lengthlab.model.memory import keep_freed_memory
 
 MIB = 2**20 // 4  # numbers in fp32
 
