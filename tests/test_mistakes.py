@@ -27,6 +27,10 @@ Command = Callable[..., tuple[int, str, str]]
         (["train"], "train: name either a recipe"),
         (["train", "smoke", "--resume", "abc"], "train: name either a recipe"),
         (["train", "--resume", "abc"], "no run 'abc'"),
+        (
+            ["train", "smoke", "training.pack=8", "training.rows=packed"],
+            "training.pack: rows of 8 tokens are too",
+        ),
         (["trian", "smoke"], "trian"),
         (["train", "smoke", "--drye-run"], "--drye-run"),
         (["evaluate", "nothing"], "no run 'nothing'"),

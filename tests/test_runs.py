@@ -1,5 +1,6 @@
 """Run folders: found by id, written whole, honest about their state."""
 
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,40 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         write_atomically(file, "new")
     assert [path.name for path in tmp_path.iterdir()] == ["status.json"]
     assert file.read_text() == "old"
+
+
+def test_a_new_start_leaves_alone_what_no_run_made(smoke: Callable[..., Config]) -> None:
+    run = begin(smoke())
+    run.checkpoints.mkdir()
+    for name in ("thesis.tex", "model.safetensors", ".model.safetensors.17.part", "checkpoints/00000007.safetensors"):
+        (run.path / name).write_text("x")
+    (run.path / "mine").mkdir()
+    begin(smoke())
+    kept = {path.name for path in run.path.iterdir()}
+    assert {"thesis.tex", "mine", "config.yaml", "status.json"} <= kept
+    assert not kept & {"model.safetensors", ".model.safetensors.17.part", "checkpoints"}
+
+
+def test_lines_are_appended_whole_or_not_at_all(tmp_path: Path) -> None:
+    """The system itself refuses to let the file grow, in the middle of a line, as it does on a full disk."""
+    file = tmp_path / "metrics.jsonl"
+    append_line(file, {"step": 1})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            append_line(file, {"step": 2, "loss": 0.123456789})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    append_line(file, {"step": 3})
+    assert read_lines(file) == [{"step": 1}, {"step": 3}]
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    file.write_text('{"step": 1}\n{"step": \n{"step": 3}\n')
+    with pytest.raises(UserError, match=r"metrics\.jsonl: line 2 is damaged \(not valid JSON\)"):
+        read_lines(file)
 
 
 def test_a_line_cut_short_is_left_out(tmp_path: Path) -> None:

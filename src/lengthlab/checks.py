@@ -20,6 +20,10 @@ def _check_lengths(config: Config) -> None:
     for path, digits in sorted(wanted.items(), key=lambda item: -item[1]):  # the longest first: it needs the most
         pipeline.require(digits, path)
     pipeline.require(config.training.digits, "training.digits", training=True)
+    longest = pipeline.format.widest(config.training.digits, training=True).columns - 1  # the last is only predicted
+    if config.training.rows == "packed" and config.training.pack < longest:
+        reason = f"an example of {config.training.digits} digits has {longest} tokens"
+        raise UserError(f"training.pack: rows of {config.training.pack} tokens are too short; {reason}")
     if config.evaluation.chain:
         next(pipeline.test_batches(max(config.evaluation.digits), 1, config.evaluation.chain))
 

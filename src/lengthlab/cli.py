@@ -180,14 +180,21 @@ def train(
             print_estimate(expected, Run.of(config))
         return
     run = Run.find(resume) if resume else Run.of(config)
+    if resume and not run.status:
+        raise UserError(
+            f"--resume {resume}: no run was begun there; lengthlab train {run.path / 'config.yaml'} begins one"
+        )
     if not train_config(config, run, fresh, Console(stderr=as_json), tensorboard, wandb):
         return
     rows = run.evaluation or []
     if as_json:
-        _print_json({"run": str(run.path), "state": run.status["state"], "evaluation": rows})
+        _print_json({"run": str(run.path), **run.status, "evaluation": rows})
     else:
         if rows:
             Console().print(rows_table({run.id: rows}, config.training.digits))
+        if best := run.status.get("best"):
+            score = f"{best['exact_match']:.1%} after step {best['step']}"
+            print(f"best on training lengths: {score}; lengthlab evaluate {run.id} --weights best")
         print(f"run: {run.path}")
 
 

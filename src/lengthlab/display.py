@@ -82,6 +82,7 @@ class LiveDisplay:
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
             console=console,
+            speed_estimate_period=600,  # seconds; of large models a line may come once in minutes
         )
         self.tasks: dict[str, TaskID] = {}
         self.latest: dict[str, str] = {}

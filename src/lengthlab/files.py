@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from lengthlab.errors import UserError
+
 
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write to a temporary name in the same folder, sync, and rename."""
@@ -30,14 +32,21 @@ def _line(value: Any) -> bytes:
 
 
 def append_line(path: Path, value: Any) -> None:
-    """Append one JSON line in a single write."""
+    """Append one JSON line."""
     append_lines(path, [value])
 
 
 def append_lines(path: Path, values: Iterable[Any]) -> None:
-    """Append JSON lines in a single write."""
+    """Append JSON lines, all or none of them."""
+    rest = b"".join(map(_line, values))
     with open(path, "ab", buffering=0) as file:
-        file.write(b"".join(map(_line, values)))
+        before = file.seek(0, os.SEEK_END)
+        try:
+            while rest:  # on a full disk a write may take a part of it
+                rest = rest[file.write(rest) :]
+        except OSError:
+            file.truncate(before)
+            raise
 
 
 def write_lines(path: Path, values: Iterable[Any]) -> None:
@@ -51,4 +60,10 @@ def read_lines(path: Path) -> list[Any]:
         return []
     text = path.read_text(encoding="utf-8")
     complete = text[: text.rfind("\n") + 1]
-    return [json.loads(line) for line in complete.splitlines()]
+    values = []
+    for number, line in enumerate(complete.splitlines(), start=1):
+        try:
+            values.append(json.loads(line))
+        except ValueError:
+            raise UserError(f"{path}: line {number} is damaged (not valid JSON); remove that line") from None
+    return values

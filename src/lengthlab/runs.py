@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from lengthlab.config import Config  # brings torch, which listing runs can do without
 
 State = Literal["running", "finished", "interrupted", "failed"]
+# What a new start removes. A folder may hold what is not a run's, and that is left alone.
+MADE_BY_A_RUN = (
+    "environment.json", "status.json", "metrics.jsonl", "speed.jsonl", "checkpoints", "examples", "model.safetensors",
+    "best.safetensors", "ema.safetensors", "evaluation.json", "errors.json", "analysis", "tensorboard", "wandb",
+)  # fmt: skip
 
 
 def runs_folder() -> Path:
@@ -150,11 +155,12 @@ class Run:
     def begin(self, config: "Config", environment: dict[str, Any]) -> None:
         """Start afresh, without what an earlier attempt left."""
         self.path.mkdir(parents=True, exist_ok=True)
-        for left in self.path.iterdir():
+        for left in (self.path / name for name in MADE_BY_A_RUN):
             if left.is_dir():
                 shutil.rmtree(left)
-            elif left.name not in ("lock", "starts.jsonl"):
-                left.unlink()
+            else:
+                left.unlink(missing_ok=True)
+        self._remove_parts()
         write_atomically(self.path / "config.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         write_json(self.path / "environment.json", environment)
         self._log_start(0)
@@ -165,12 +171,22 @@ class Run:
 
     def go_on(self, step: int, environment: dict[str, Any]) -> None:
         """Continue after `step` steps: what was logged later will be logged again."""
+        self._remove_parts()
         for name in ("metrics.jsonl", "speed.jsonl"):
             lines = [line for line in read_lines(self.path / name) if line["step"] <= step]
             write_lines(self.path / name, lines)
         write_json(self.path / "environment.json", environment | {"resumed_at": step})
         self._log_start(step)
         self.set_status("running", step=step, message=f"resumed at step {step}")
+
+    def _remove_parts(self) -> None:
+        """Remove what a killed process left half written."""
+        for folder in (self.path, self.checkpoints):
+            for part in folder.glob(".*.part"):
+                part.unlink()
+        for tensors in self.checkpoints.glob("*.safetensors"):
+            if not tensors.with_suffix(".json").exists():
+                tensors.unlink()
 
     def _log_start(self, step: int) -> None:
         append_line(self.path / "starts.jsonl", {"time": time.time(), "by": _me(), "after_step": step})

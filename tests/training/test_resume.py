@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +17,7 @@ from lengthlab.config import Config
 from lengthlab.errors import RunFailed, UserError
 from lengthlab.model.build import build_model
 from lengthlab.runs import Run
-from lengthlab.training.checkpoint import load_checkpoint, load_newest, restore, saved_steps, state_of
+from lengthlab.training.checkpoint import load_checkpoint, load_newest, restore, save_checkpoint, saved_steps, state_of
 from lengthlab.training.loop import Trainer, Watcher
 
 KILLS = 20
@@ -37,7 +39,7 @@ def test_killed_processes_go_on_to_the_same_bits(
     smoke: Callable[..., Config], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """kill -9 at random moments, again and again, then one run to the end. Muon: it has AdamW beside it."""
-    overrides = [*LONG, "training.optimizer=muon"]
+    overrides = [*LONG, "training.steps=500", "training.optimizer=muon"]
     config = smoke(*overrides)
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
     command = [sys.executable, str(Path(__file__).with_name("nursery.py")), str(KILLS), *overrides]
@@ -90,7 +92,7 @@ def test_a_checkpoint_restores_weights_and_optimizers_exactly(smoke: Callable[..
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "truncated": lambda content: content[:-10],
-    "altered": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "altered": lambda content: content[:-40] + bytes([content[-40] ^ 1]) + content[-39:],
     "empty": lambda content: b"",
     "pickle": lambda content: b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04true\x85R.",
 }
@@ -120,6 +122,72 @@ def test_a_damaged_checkpoint_is_passed_over_and_named(
     assert "going on after step 10" in notes
 
 
+def stop_at(config: Config, step: int) -> Run:
+    """Train a run and stop it with a checkpoint after some steps."""
+
+    def stop(line: dict[str, int]) -> None:
+        if line["step"] == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(config, metrics=stop)
+    return Run.of(config)
+
+
+def test_an_edited_step_count_is_noticed(smoke: Callable[..., Config]) -> None:
+    run = stop_at(smoke("training.checkpoint_every=5"), 15)
+    file = run.checkpoints / "00000015.json"
+    edited = file.read_text().replace('"steps": 15', '"steps": 12')
+    assert edited != file.read_text()
+    file.write_text(edited)
+    checkpoint, notes = load_newest(run.checkpoints)
+    assert checkpoint is not None and checkpoint.step == 10
+    assert any("00000015.json is damaged (the checksum does not fit)" in note for note in notes)
+
+
+def test_checkpoints_of_another_run_are_refused_and_nothing_is_lost(smoke: Callable[..., Config]) -> None:
+    run, other = stop_at(smoke(), 15), stop_at(smoke("seed=2"), 15)
+    shutil.rmtree(run.checkpoints)
+    shutil.copytree(other.checkpoints, run.checkpoints)
+    before = run.weights.read_bytes()
+    with pytest.raises(UserError, match=rf"belong to another config \({other.id}, not {run.id}\); --fresh"):
+        train(smoke())
+    assert run.weights.read_bytes() == before and saved_steps(run.checkpoints) == [15]
+
+
+def test_a_run_killed_at_its_last_checkpoint_ends_with_its_last_weights(
+    smoke: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = smoke()
+    expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
+
+    def save_and_die(folder: Path, step: int, *rest: Any) -> None:
+        save_checkpoint(folder, step, *rest)
+        if step == 20:
+            raise KeyboardInterrupt  # at once, as a kill would
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lengthlab.training.loop.save_checkpoint", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            train(config)
+    assert outcome(train(config)) == expected
+
+
+def test_ruined_weights_are_not_kept(smoke: Callable[..., Config]) -> None:
+    config = smoke("training.optimizer={kind: adamw, rate: 1e39}", "training.steps=1", "training.checkpoint_every=1")
+    with pytest.raises(RunFailed, match=r"the sum of the weights became (nan|-?inf) at step 1; try a lower"):
+        train(config)
+    assert not saved_steps(Run.of(config).checkpoints) and Run.of(config).status["state"] == "failed"
+
+
+def test_only_a_run_that_was_begun_is_resumed(lengthlab: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("training: {steps: 3}\n")
+    (tmp_path / "thesis.tex").write_text("years of work")
+    status, _, err = lengthlab("train", "--resume", str(tmp_path))
+    assert status == 2 and "no run was begun there" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.yaml", "thesis.tex"]
+
+
 def test_without_a_whole_checkpoint_a_run_starts_again(smoke: Callable[..., Config]) -> None:
     config = smoke("training.checkpoint_every=10")
     expected = outcome(train(config))
@@ -130,6 +198,7 @@ def test_without_a_whole_checkpoint_a_run_starts_again(smoke: Callable[..., Conf
     notes: list[str] = []
     assert outcome(train(config, note=notes.append)) == expected
     assert not any("going on after" in note for note in notes)
+    assert any(note.endswith("none is left: starting again") for note in notes)
 
 
 def test_two_processes_cannot_train_one_run(smoke: Callable[..., Config]) -> None:
@@ -175,8 +244,6 @@ def test_a_full_disk_ends_in_one_sentence_and_an_intact_checkpoint(
 
 
 def test_a_removed_folder_ends_in_one_sentence(smoke: Callable[..., Config]) -> None:
-    import shutil
-
     config = smoke()
 
     def remove(line: dict[str, int]) -> None:

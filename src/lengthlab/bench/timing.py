@@ -29,5 +29,5 @@ def take_turns(contestants: Mapping[str, Callable[[], object]], repeats: int) ->
 
 
 def _summary(values: list[float]) -> Timing:
-    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
     return Timing(median, low, high)

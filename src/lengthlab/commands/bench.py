@@ -51,7 +51,7 @@ def bench_train(
     threads: Annotated[int, Parameter(help="Processor threads.")] = 1,
     compiled: Annotated[
         bool,
-        Parameter(name="--compile", negative="", show_default=False, help="With torch.compile too; takes minutes."),
+        Parameter(name="--compile", negative="", show_default=False, help="With torch.compile too."),
     ] = False,
     out: Annotated[Path | None, Parameter(help="Draw it too; .png, .svg and .pdf are added.")] = None,
     as_json: Json = False,

@@ -1,5 +1,6 @@
 """`lengthlab train`: one run from a config, or what it would cost."""
 
+import os
 from dataclasses import asdict
 from typing import Any
 
@@ -23,6 +24,8 @@ def train_config(
     True in the one process that should speak of the result.
     """
     if run.status.get("state") == "finished" and not fresh:
+        if os.environ.get("RANK", "0") != "0":
+            return False
         console.print(f"run {run.id} is finished already; --fresh trains it again", highlight=False)
         return True
     with world(device_of(config.training.device)) as processes:

@@ -66,6 +66,7 @@ class Context:
     factor: Tensor | float  # multiplies the logits: a number, or one for each query (1 or B, 1, Tq, 1)
     cache: Cache | Branch | None = None
     record: Record | None = None
+    packed: bool = False  # several examples in a row
     blocks: BlockMask | None = None  # in place of the mask in `bias`, where there is nothing else in it
 
 
@@ -85,7 +86,8 @@ class Attention(nn.Module):
         self.weigh = stick_breaking if options.attention == "stick-breaking" else torch.softmax
         self.encodings = nn.ModuleList(encodings)
         self.own_bias = list(own_bias)  # which encodings' biases are not in the context already
-        # At test the weights need not be kept, and torch's fused attention, which never writes them, is faster.
+        # torch's fused attention never writes the weights. At test, and in the long rows of packed examples if no bias
+        # is learned, that is faster.
         plain = options.attention == "softmax" and options.log_scaling != "learned"
         self.fusable = plain and all(type(encoding).mix is Encoding.mix for encoding in encodings)
         self.q = nn.Linear(width, width, bias=False)
@@ -119,7 +121,9 @@ class Attention(nn.Module):
             if extra is not None:
                 bias = bias + factor * extra
         q = q * (factor / math.sqrt(q.shape[-1]))
-        if self.fusable and context.record is None and not torch.is_grad_enabled() and not self.training:
+        testing = not torch.is_grad_enabled() and not self.training
+        long_rows = context.packed and not bias.requires_grad and not self.dropout
+        if self.fusable and context.record is None and (testing or long_rows):
             attended = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), scale=1.0)
             return self.out(attended.transpose(1, 2).flatten(2))
         logits = q @ k.transpose(-1, -2) + bias

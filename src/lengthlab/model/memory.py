@@ -3,9 +3,9 @@
 import ctypes
 import sys
 
-# glibc's numbers of the settings (malloc.h), and what they are set to: no block is so large that it is mapped by
-# itself and unmapped when it is freed, and none of the memory that is free goes back.
-SETTINGS = {"M_MMAP_MAX": (-4, 0), "M_MMAP_THRESHOLD": (-3, 2**31 - 1), "M_TRIM_THRESHOLD": (-1, 2**31 - 1)}
+# glibc's numbers of the settings (malloc.h), and what they are set to: no block is mapped by itself and unmapped when
+# it is freed, and none of the memory that is free goes back.
+SETTINGS = {"M_MMAP_MAX": (-4, 0), "M_TRIM_THRESHOLD": (-1, 2**31 - 1)}
 
 
 def keep_freed_memory() -> bool:

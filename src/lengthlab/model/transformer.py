@@ -141,7 +141,9 @@ class Transformer(nn.Module):
             hidden = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=tokens.device)  # the blocks say it
         else:
             hidden = self._hidden_between(documents)
-        context = Context(pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record, blocks)
+        context = Context(
+            pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record, documents is not None, blocks
+        )
         depth, start = len(self.blocks) * self.options.loops, x
         for layer in range(depth):
             block = layer % len(self.blocks)

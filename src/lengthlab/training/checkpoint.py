@@ -1,7 +1,7 @@
 """Checkpoints: all that a run needs to go on, in files that load without running code.
 
     checkpoints/00000400.safetensors   weights and the optimizers' tensors
-    checkpoints/00000400.json          the step, what is no tensor, and the SHA-256 of the file above
+    checkpoints/00000400.json          the step, the id of the config, what is no tensor, and a SHA-256 over all of it
 
 The JSON is written last, so a checkpoint is whole if its JSON is there and the checksum fits. Data, schedule and
 dropout depend on nothing but the seeds and the step (`seeding.py`): there is no generator to save.
@@ -30,18 +30,20 @@ class Checkpoint:
     """What a checkpoint holds."""
 
     step: int
+    config: str  # the id of the config that it belongs to
     tensors: dict[str, Tensor]
     values: dict[str, Any]
 
 
-def save_checkpoint(folder: Path, step: int, state: dict[str, Any], keep: int) -> None:
-    """Write the state after `step` steps, then remove all but the newest `keep`."""
+def save_checkpoint(folder: Path, step: int, config: str, state: dict[str, Any], keep: int) -> None:
+    """Write the state after `step` steps of the config with this id, then remove all but the newest `keep`."""
     folder.mkdir(exist_ok=True)
     content = save({name: value for name, value in state.items() if isinstance(value, Tensor)})
     values = {name: value for name, value in state.items() if not isinstance(value, Tensor)}
     tensors_file, values_file = _files(folder, step)
     write_atomically(tensors_file, content)
-    write_json(values_file, {"step": step, "sha256": hashlib.sha256(content).hexdigest(), "values": values})
+    described = {"step": step, "config": config, "values": values}
+    write_json(values_file, described | {"sha256": _checksum(content, described)})
     for old in saved_steps(folder)[:-keep]:
         for file in reversed(_files(folder, old)):  # the JSON first: without it the rest counts for nothing
             file.unlink(missing_ok=True)
@@ -55,11 +57,12 @@ def saved_steps(folder: Path) -> list[int]:
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint that is whole, if there is one, and a sentence about each that is not."""
     notes = []
-    for step in reversed(saved_steps(folder)):
+    older = saved_steps(folder)
+    while older:
         try:
-            return load_checkpoint(folder, step), notes
+            return load_checkpoint(folder, older.pop()), notes
         except Damaged as error:
-            notes.append(f"{error}; going back to the one before")
+            notes.append(f"{error}; {'going back to the one before' if older else 'none is left: starting again'}")
     return None, notes
 
 
@@ -68,13 +71,17 @@ def load_checkpoint(folder: Path, step: int) -> Checkpoint:
     tensors_file, values_file = _files(folder, step)
     try:
         described = json.loads(values_file.read_text(encoding="utf-8"))
-        expected, values = described["sha256"], described["values"]
+        expected, config, values = described.pop("sha256"), described["config"], described["values"]
         content = tensors_file.read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(f"checkpoint {values_file} cannot be read ({type(error).__name__})") from None
-    if described.get("step") != step or hashlib.sha256(content).hexdigest() != expected:
-        raise Damaged(f"checkpoint {tensors_file} is damaged (its checksum does not fit)")
-    return Checkpoint(step, load(content), values)
+    if described.get("step") != step or _checksum(content, described) != expected:
+        raise Damaged(f"checkpoint {tensors_file} or {values_file.name} is damaged (the checksum does not fit)")
+    return Checkpoint(step, config, load(content), values)
+
+
+def _checksum(content: bytes, described: dict[str, Any]) -> str:
+    return hashlib.sha256(content + json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 def _files(folder: Path, step: int) -> tuple[Path, Path]:

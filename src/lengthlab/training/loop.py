@@ -5,18 +5,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from lengthlab import environment
 from lengthlab.config import Config
-from lengthlab.errors import RunFailed
+from lengthlab.errors import RunFailed, UserError
 from lengthlab.evaluation.exact_match import Row, evaluate, exact_match
 from lengthlab.evaluation.examples import example_file
 from lengthlab.files import write_atomically
 from lengthlab.runs import Run, State
 from lengthlab.training.average import WeightAverage, swapped
-from lengthlab.training.checkpoint import load_newest, restore, save_checkpoint, state_of
+from lengthlab.training.checkpoint import Checkpoint, load_newest, restore, save_checkpoint, state_of
 from lengthlab.training.interrupt import StopRequest, stop_requests
 from lengthlab.training.step import Engine
 from lengthlab.training.world import World
@@ -38,6 +39,7 @@ class Progress:
     examples: int = 0
     tokens: int = 0
     best: float = -1.0  # highest mean exact match on training lengths
+    best_step: int = 0  # after which it was measured
     stopped: str = ""  # why training ended before its last step
 
 
@@ -104,8 +106,10 @@ class Trainer:
 
     def _end(self, state: State, message: str) -> None:
         if self.world.first:
+            progress = self.progress
+            best = {"best": {"exact_match": progress.best, "step": progress.best_step}} if progress.best_step else {}
             with contextlib.suppress(OSError):  # what keeps us from going on may keep us from saying so
-                self.run.set_status(state, step=self.progress.steps, message=message)
+                self.run.set_status(state, step=progress.steps, message=message, **best)
 
     def _start(self, fresh: bool) -> None:
         """Prepare the run folder, and go on where an earlier process stopped if it left a checkpoint."""
@@ -113,6 +117,7 @@ class Trainer:
         precision = str(hardware.precision).removeprefix("torch.")
         described = environment.describe(precision=precision, compile=hardware.compile, processes=self.world.size)
         checkpoint, damaged = load_newest(self.run.checkpoints) if not fresh else (None, [])
+        self._require_agreement(checkpoint)
         untrained = self.pipeline.untrained_ids(self.config.training.digits, max(self.config.evaluation.digits))
         for note in (*hardware.notes, *untrained, *damaged):
             self.watcher.note(note)
@@ -129,6 +134,17 @@ class Trainer:
         if self.world.first:
             self.run.go_on(checkpoint.step, described)
             self.watcher.note(f"going on after step {checkpoint.step}")
+
+    def _require_agreement(self, checkpoint: Checkpoint | None) -> None:
+        """The checkpoint is one of this config, and all processes found the same."""
+        if checkpoint is not None and checkpoint.config != self.config.id:
+            reason = f"its checkpoints belong to another config ({checkpoint.config}, not {self.config.id})"
+            raise UserError(f"{self.run.path}: {reason}; --fresh trains this one from the start")
+        step = checkpoint.step if checkpoint else 0
+        if self.world.sum(float(step))[0] != step * self.world.size:
+            raise UserError(
+                f"{self.run.checkpoints}: not all processes see the same checkpoints; they must share a folder"
+            )
 
     def _is_over(self) -> bool:
         return bool(self.progress.stopped) or self.progress.steps >= self.config.training.steps
@@ -174,7 +190,7 @@ class Trainer:
             line["exact_match_ema"] = _scores(averaged)
         inside = [row.exact_match for row in rows if row.digits <= training.digits]
         if inside and sum(inside) / len(inside) > self.progress.best:
-            self.progress.best = sum(inside) / len(inside)
+            self.progress.best, self.progress.best_step = sum(inside) / len(inside), self.progress.steps
             if self.world.first:
                 self._save("best.safetensors", self._weights())
         if inside and training.stop_at and min(inside) >= training.stop_at:
@@ -205,19 +221,25 @@ class Trainer:
             with self.average.in_place():
                 yield
         else:
-            with swapped(self.model, load_file(self.run.weights_file(which))):
+            file = self.run.weights_file(which)
+            try:
+                weights = load_file(file)
+            except SafetensorError as error:
+                raise RunFailed(f"{file} is damaged ({error}); lengthlab train --fresh makes it anew") from None
+            with swapped(self.model, weights):
                 yield
 
     def _checkpoint(self) -> None:
         """Keep everything that the run needs to go on, and the weights for those who want to look at it now."""
+        self.engine.require_finite_weights(self.progress.steps)
         if not self.world.first:
             return
+        self._save(self.run.weights.name, self._weights())  # first: a run goes on from its checkpoint and may end there
         state = state_of(self.model, self.engine.optimizers) | {"progress": asdict(self.progress)}
         if self.average:
             state |= {f"ema/{name}": tensor for name, tensor in self.average.weights.items()}
             self._save("ema.safetensors", self.average.weights)
-        save_checkpoint(self.run.checkpoints, self.progress.steps, state, self.config.training.keep)
-        self._save(self.run.weights.name, self._weights())
+        save_checkpoint(self.run.checkpoints, self.progress.steps, self.config.id, state, self.config.training.keep)
 
     def _weights(self) -> dict[str, Tensor]:
         return dict(unique_tensors(self.model))

@@ -46,13 +46,16 @@ def _tensorboard(folder: Path) -> Iterator[Sink]:
 
     def write(line: dict[str, Any]) -> None:
         nonlocal writer
-        writer = writer or SummaryWriter(str(folder))  # not before the run folder is made
+        if writer is None:  # not before the run folder is made; what an earlier process wrote of later steps is void
+            writer = SummaryWriter(str(folder), purge_step=line["step"])
         for name, value in scalars(line).items():
             writer.add_scalar(name, value, line["step"])
 
-    yield write
-    if writer:
-        writer.close()
+    try:
+        yield write
+    finally:
+        if writer:
+            writer.close()
 
 
 @contextmanager
@@ -71,6 +74,8 @@ def _wandb(run: Run, config: Config) -> Iterator[Sink]:
         )
         session.log(scalars(line), step=line["step"])
 
-    yield write
-    if session:
-        session.finish()
+    try:
+        yield write
+    finally:
+        if session:
+            session.finish()

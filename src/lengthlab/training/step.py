@@ -86,11 +86,9 @@ class Engine:
             torch.manual_seed(seed)
         with self.products:
             loss, right = self.world.sum(*self._backward(batches, counted))
-        if not math.isfinite(loss):
-            advice = "try a lower training.optimizer.rate or training.clip"
-            raise RunFailed(f"the loss became {loss} at step {step}; {advice}")
+        _require_finite("loss", loss, step)
         with self.products:
-            norm = self._update(rate_factor(step, training.steps, training.schedule))
+            norm = self._update(rate_factor(step, training.steps, training.schedule), step)
         return {"step": step + 1, "loss": loss / counted, "accuracy": right / counted, "gradient_norm": norm}
 
     def _backward(self, batches: list[Batch], counted: int) -> tuple[float, float]:
@@ -115,12 +113,25 @@ class Engine:
                 rows = packed.rows(start, start + PACKED_ROWS)
                 yield partial(packed_loss, self.model, rows.to(self.device))
 
-    def _update(self, factor: float) -> float:
+    def _update(self, factor: float, step: int) -> float:
         self.world.sum_gradients(self.model)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip or math.inf)
+        clipped = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip or math.inf)
+        norm = clipped.item()
+        _require_finite("gradient", norm, step)
         for optimizer, rates in zip(self.optimizers, self.peak_rates, strict=True):
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        return norm.item()
+        return norm
+
+    def require_finite_weights(self, step: int) -> None:
+        """End the run rather than keep weights that are ruined."""
+        total = sum(parameter.detach().sum().item() for parameter in self.model.parameters())
+        _require_finite("sum of the weights", total, step)
+
+
+def _require_finite(what: str, value: float, step: int) -> None:
+    if not math.isfinite(value):
+        advice = "try a lower training.optimizer.rate or training.clip"
+        raise RunFailed(f"the {what} became {value} at step {step}; {advice}")
