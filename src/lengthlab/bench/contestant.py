@@ -4,21 +4,11 @@ import multiprocessing
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Ready:
-    """What a contestant tells of itself before the first turn."""
-
-    start_up_seconds: float  # until it could begin, imports included
-    facts: dict[str, Any]
-
-
-# Makes a contestant: what it does in each turn, and what there is to know about it.
-Build = Callable[..., tuple[Callable[[], object], dict[str, Any]]]
+# Makes a contestant: what it does in each turn, and how many parameters it has.
+Build = Callable[..., tuple[Callable[[], object], int]]
 
 
 class Contestant:
@@ -31,8 +21,8 @@ class Contestant:
         started = time.perf_counter()
         self._process.start()
         other_end.close()  # so that a contestant that dies is noticed
-        facts = self._answer()
-        self.ready = Ready(time.perf_counter() - started, facts)
+        self.parameters: int = self._answer()
+        self.start_up_seconds = time.perf_counter() - started  # until it could begin, imports included
 
     def __call__(self) -> None:
         self._pipe.send(True)
@@ -54,8 +44,8 @@ class Contestant:
 
 def _serve(pipe: Connection, build: Build, arguments: tuple[object, ...]) -> None:
     try:
-        turn, facts = build(*arguments)
-        pipe.send(facts)
+        turn, parameters = build(*arguments)
+        pipe.send(parameters)
         while pipe.recv():
             turn()
             pipe.send(None)

@@ -47,20 +47,23 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, 
     rows = [
         {
             "name": name,
-            "parameters": (parameters := contestant.ready.facts["parameters"]),
+            "parameters": contestant.parameters,
             "tokens_per_second": speeds[name],
             "low": tokens / timings[name].high,
             "high": tokens / timings[name].low,
-            "share_of_peak": 6 * parameters * speeds[name] / max(peak.values()),  # 6 FLOPs a parameter and token
+            "share_of_peak": 6
+            * contestant.parameters
+            * speeds[name]
+            / max(peak.values()),  # 6 FLOPs a parameter and token
             "ratio": speeds[name] / max(speeds[rival] for rival in RIVALS),
-            "start_up_seconds": contestant.ready.start_up_seconds,
+            "start_up_seconds": contestant.start_up_seconds,
             "peak_memory_bytes": memory[name],
         }
         for name, contestant in contestants.items()
     ]
     compile_seconds = None
     if compiled:  # the compiler is imported at start-up, and compiles in the first turn
-        importing = contestants[COMPILED].ready.start_up_seconds - contestants["lengthlab FIRE"].ready.start_up_seconds
+        importing = contestants[COMPILED].start_up_seconds - contestants["lengthlab FIRE"].start_up_seconds
         compile_seconds = importing + first_turns[COMPILED] - timings[COMPILED].median
     return {
         "machine": cpu_name(),
@@ -75,23 +78,23 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, 
     }
 
 
-def _ours(config: Config, threads: int) -> tuple[Callable[[], object], dict[str, Any]]:
+def _ours(config: Config, threads: int) -> tuple[Callable[[], object], int]:
     """Training steps of lengthlab, each on a new batch."""
     torch.set_num_threads(threads)
     engine = Engine(config)
     digits, batch = config.training.digits, config.training.batch
     parameters = sum(parameter.numel() for parameter in engine.model.parameters())
-    return lambda: engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0), {"parameters": parameters}
+    return lambda: engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0), parameters
 
 
-def _rival(name: str, config: Config, threads: int) -> tuple[Callable[[], object], dict[str, Any]]:
+def _rival(name: str, config: Config, threads: int) -> tuple[Callable[[], object], int]:
     """Training steps of a rival, on one batch of the same sums."""
     torch.set_num_threads(threads)
     pipeline = Pipeline(config)
     example = pipeline.samples(config.training.digits, config.training.batch)[1]
     vocabulary = len(pipeline.format.vocabulary)
     rival = Rival(*RIVALS[name](config.model, vocabulary, example.tokens.shape[1]))
-    return lambda: rival.step(example.tokens, example.answer), {"parameters": rival.parameters}
+    return lambda: rival.step(example.tokens, example.answer), rival.parameters
 
 
 def _seconds(call: Callable[[], object]) -> float:
