@@ -14,7 +14,7 @@ from lengthlab.config import TrainingOptions
 from lengthlab.model.device import CPU, device_of
 
 # Training FLOPs from which compiling saves more time than it takes. fp32 from `bench train --compile` and two recipes
-# (AVX2: 15 s of compiling, 3-6% of a step saved, LOG.md); bf16, of which a step saves more, is a guess.
+# (AVX2: 13-20 s of compiling, 3-6% of a step saved, LOG.md); bf16, of which a step saves more, is a guess.
 BREAK_EVEN_FLOPS = {torch.bfloat16: 5e12, torch.float32: 2e13}
 
 
