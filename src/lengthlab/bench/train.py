@@ -51,10 +51,7 @@ def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, 
             "tokens_per_second": speeds[name],
             "low": tokens / timings[name].high,
             "high": tokens / timings[name].low,
-            "share_of_peak": 6
-            * contestant.parameters
-            * speeds[name]
-            / max(peak.values()),  # 6 FLOPs a parameter and token
+            "share_of_peak": 6 * contestant.parameters * speeds[name] / max(peak.values()),
             "ratio": speeds[name] / max(speeds[rival] for rival in RIVALS),
             "start_up_seconds": contestant.start_up_seconds,
             "peak_memory_bytes": memory[name],
