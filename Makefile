@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Only what is imported is compiled, once; where this is set, every process would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quickstart test browser tables clean
+.PHONY: quickstart test browser tables screenshots clean
 
 quickstart: .venv/installed
 	$(BIN)/lengthlab quickstart
@@ -14,7 +14,8 @@ test: .venv/installed-dev browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyrefly check
-	$(BIN)/pytest -n 3 --maxschedchunk 1  # three: many tests wait for processes of their own; one at a time: slow tests come first
+	# Three: many tests wait for processes of their own; one at a time: slow tests come first; groups share a server or a browser
+	$(BIN)/pytest -n 3 --maxschedchunk 1 --dist loadgroup
 
 browser:  # the report is tested in a real browser
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
@@ -36,8 +37,11 @@ browser:  # the report is tested in a real browser
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@ .venv/installed
 
-tables: .venv/installed  # renew the README's tables from the registries
-	$(BIN)/python -m lengthlab.commands.tables README.md
+tables: .venv/installed  # renew the tables of the README and the docs from the registries
+	$(BIN)/python -m lengthlab.cli.doc_tables README.md docs/*.md
+
+screenshots: .venv/installed-dev browser  # renew the pictures of the page in the docs
+	$(BIN)/python docs/screenshots.py
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,19 +1,48 @@
 """Shared fixtures. Every test runs with one torch thread and keeps its runs in a folder of its own."""
 
+import atexit
 import contextlib
+import copy
 import io
 import json
-from collections.abc import Callable
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import yaml
 
-from lengthlab.cli import main
-from lengthlab.config import Config
-from lengthlab.recipes.load import load_config
+from lengthlab.cli.app import main
+from lengthlab.config.load import load_config
+from lengthlab.config.schema import Config
+from lengthlab.runs.seal import TRUST
+from lengthlab.statistics import wilson
+from lengthlab.training.hardware import has_fast_bf16
 
 torch.set_num_threads(1)
+# Started in the background by a shell, tests would ignore Ctrl-C, and so would the commands that they press it for.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+MakeRun = Callable[..., Path]
+# Compiled code refers to the modules it was compiled for; it must not end up in the caches of the person who tests. The
+# process that collects makes the folder; its workers inherit it, so that each kernel is compiled once.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    CACHE = tempfile.mkdtemp(prefix="lengthlab-compiled-")
+    os.environ |= {"TORCHINDUCTOR_CACHE_DIR": CACHE, "LENGTHLAB_CACHE": CACHE}
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # or its compiler starts processes, each of which imports torch
+    atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic", "--disable-extensions"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+SMOKE = str(Path(__file__).with_name("smoke.yaml"))
 
 
 @pytest.fixture(autouse=True)
@@ -22,13 +51,14 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
     monkeypatch.setenv("LENGTHLAB_RUNS", str(folder))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv(TRUST, "0")  # --trust sets it for the whole process
     return folder
 
 
 @pytest.fixture
 def smoke() -> Callable[..., Config]:
-    """The smoke recipe with overrides."""
-    return lambda *overrides: load_config("smoke", overrides)
+    """The smoke recipe with overrides, the same on every processor."""
+    return lambda *overrides: load_config(SMOKE, overrides)
 
 
 @pytest.fixture
@@ -48,42 +78,126 @@ def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
     return run
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder made by the command."""
+@pytest.fixture(scope="session")
+def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder made by the command; tests get copies of it."""
     printed = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
-        patch.setenv("LENGTHLAB_RUNS", str(tmp_path_factory.mktemp("trained")))
-        main(["train", "smoke", "--json"])
+        patch.setenv("LENGTHLAB_RUNS", str(tmp_path_factory.mktemp("trained-once")))
+        main(["train", SMOKE, "--json"])
     assert not end.value.code
     result = json.loads(printed.getvalue())
     assert result["state"] == "finished" and [row["digits"] for row in result["evaluation"]] == [1, 2, 3, 4, 5]
     return Path(result["run"])
 
 
+@pytest.fixture(scope="module")
+def trained(trained_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run that the tests of a module share."""
+    return shutil.copytree(trained_once, tmp_path_factory.mktemp("trained") / trained_once.name)
+
+
+@pytest.fixture(scope="session")
+def base() -> dict[str, Any]:
+    """The config of the smoke recipe as plain data."""
+    return load_config("smoke").model_dump(mode="json")
+
+
+@pytest.fixture
+def make_run(make_run_in: MakeRun, runs_folder: Path) -> MakeRun:
+    """Write a run folder: make_run("aa", {5: 0.9, 10: 0.5}, {"seeds.weights": 3}). No scores: it is still running."""
+    return partial(make_run_in, runs_folder)
+
+
+@pytest.fixture(scope="session")
+def make_run_in(base: dict[str, Any]) -> MakeRun:
+    """The same with the folder for runs before the name."""
+
+    def make(
+        runs: Path, name: str, scores: Mapping[int, float] = {}, settings: Mapping[str, Any] = {}, **status: Any
+    ) -> Path:
+        config = copy.deepcopy(base)
+        for key, value in settings.items():
+            section = config
+            *path, last = key.split(".")
+            for part in path:
+                section = section[part]
+            section[last] = value
+        folder = runs / name
+        folder.mkdir(parents=True)
+        (folder / "config.yaml").write_text(yaml.dump(config, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
+        began = status.pop("began", 1e9)
+        state = {"state": "finished" if scores else "running", "time": began + 90, "step": 20, "steps": 20}
+        (folder / "status.json").write_text(json.dumps(state | status))
+        (folder / "starts.jsonl").write_text(json.dumps({"time": began, "by": "a test", "after_step": 0}) + "\n")
+        lines: list[dict[str, Any]] = [
+            {"step": step, "loss": 2.0 / step, "accuracy": 0.5 + step / 100, "examples": 8 * step, "tokens": 90 * step}
+            for step in (10, 20)
+        ]
+        (folder / "speed.jsonl").write_text('{"step": 10, "tokens_per_second": 20.0}\n')
+        lines.insert(1, {"step": 10, "exact_match": {"2": 0.25, "4": 0.0}})
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if scores:
+            rows = [
+                {"digits": digits, "examples": 100, "exact_match": score, "weights": "last"}
+                | dict(zip(("low", "high"), wilson(round(100 * score), 100), strict=True))
+                for digits, score in scores.items()
+            ]
+            (folder / "evaluation.json").write_text(json.dumps(rows))
+        return folder
+
+    return make
+
+
+@pytest.fixture(params=["yes", "no"])
+def bf16(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """For tests about precision: whether the processor has bf16 arithmetic, faked both ways."""
+    monkeypatch.setenv("LENGTHLAB_BF16", request.param)
+    return request.param == "yes"
+
+
+@pytest.fixture(autouse=True)
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests marked `numeric` run twice: on the processor as it is, and as if it were of the other kind."""
+    if getattr(request, "param", None) == "other processor":
+        monkeypatch.setenv("LENGTHLAB_BF16", "no" if has_fast_bf16() else "yes")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("numeric"):
+        metafunc.parametrize("processor", ["this processor", "other processor"], indirect=True)
+
+
+SUMMARIES = {  # counts that tests record, and what they come to where all of them passed
+    "kills": "killed {} processes with SIGKILL; all resumed to the same bits",
+    "deaths": "{} deaths before a file operation: 0 lost, 0 silently different",
+    "damage": "{} commands on damaged runs: all mended it or said so; 0 tracebacks, 0 silent changes",
+    "fuzzed": "{} command lines and settings tried: exit status 0 or 2, nothing written by a refused one",
+}
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many processes the tests killed."""
+    """Say how many processes the tests killed, and what else they counted."""
     passed = terminalreporter.stats.get("passed", [])
-    kills = sum(value for report in passed for name, value in report.user_properties if name == "kills")
-    if kills:
-        terminalreporter.write_line(f"killed {kills} processes with SIGKILL; all went on to the same bits")
-
-
-SLOW = (
-    "kill",
-    "cluster",
-    "compile_can",
-    "two_processes",
-    "interrupt",
-    "ctrl_c",
-    "to_its_figure",
-    "rivals",
-    "worked_example",
-    "quickstart_trains",
-    "equal_configs",
-)
+    for counted, sentence in SUMMARIES.items():
+        count = sum(value for report in passed for name, value in report.user_properties if name == counted)
+        if count:
+            terminalreporter.write_line(sentence.format(count))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that wait for processes of their own come first, so that others fill the time."""
-    items.sort(key=lambda item: not any(word in item.nodeid for word in SLOW))
+    """Slow tests come first: most of them wait for processes of their own, and others fill the time."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The system's chromium, driven by Playwright."""
+    if CHROMIUM is None and "CI" not in os.environ:
+        pytest.skip("no chromium found; install it (make browser) to run this")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser
+        browser.close()

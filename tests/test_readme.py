@@ -1,4 +1,4 @@
-"""What the README says is true: its worked example, its commands, its tree."""
+"""What the README and the docs say is true: worked examples, commands, tables, links, the tree."""
 
 import json
 import os
@@ -12,66 +12,89 @@ from pathlib import Path
 import pytest
 
 import lengthlab as package
-from lengthlab.catalogue import catalogue
-from lengthlab.cli import app
-from lengthlab.commands.tables import renew
+from lengthlab.cli.app import app
+from lengthlab.cli.doc_tables import renew
+from lengthlab.config.catalogue import catalogue
+from lengthlab.paper.experiment import experiment_names, load_experiment
 
 PACKAGE = Path(package.__file__).parent
 ROOT = PACKAGE.parent.parent
 README = (ROOT / "README.md").read_text()
+PAGES = {path.name: path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 
 
-@pytest.fixture(scope="module")
-def copy_with_recency(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package with the README's encoding added just as the README says: one file, one line."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(PACKAGE, folder / "lengthlab", ignore=shutil.ignore_patterns("__pycache__"))
+EVERYTHING = """
+import json, sys
+from lengthlab.cli.app import main
+from lengthlab.config.contracts import check_variant
+for command in (["list", "encodings", "--json"], ["train", "smoke", "encoding=recency", "--json"]):
+    try:
+        main(command)
+    except SystemExit as stop:
+        assert not stop.code
+    print("----")
+print(json.dumps([finding.failure for finding in check_variant("encodings", "recency")]))
+"""
+
+
+@pytest.mark.slow
+def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: Path) -> None:
+    """In a copy of the package with the encoding added just as the README says: one file, one line."""
+    shutil.copytree(PACKAGE, tmp_path / "lengthlab", ignore=shutil.ignore_patterns("__pycache__"))
     section = README.partition("## Add an encoding")[2].partition("\n## ")[0]
     file, line = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    encodings = folder / "lengthlab" / "encodings"
+    encodings = tmp_path / "lengthlab" / "encodings"
     (encodings / "recency.py").write_text(file)
     assert line.count("\n") == 1
     with open(encodings / "__init__.py", "a") as registry:
         registry.write(line)
-    return folder
-
-
-def run(folder: Path, *arguments: str, runs: Path) -> str:
-    """A command in a process that sees the copy instead of the installed package."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "LENGTHLAB_RUNS": str(runs), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def test_the_worked_example_is_listed_and_trains(copy_with_recency: Path, tmp_path: Path) -> None:
-    listed = json.loads(run(copy_with_recency, "lengthlab", "list", "encodings", "--json", runs=tmp_path))
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", EVERYTHING]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    listed, trained, failures = map(json.loads, done.stdout.split("----"))
     assert listed[-1] == {"name": "recency", "description": "bias: a learned linear penalty on distance"}
-    result = json.loads(
-        run(copy_with_recency, "lengthlab", "train", "smoke", "encoding=recency", "--json", runs=tmp_path)
-    )
-    assert result["state"] == "finished"
-
-
-def test_the_worked_example_keeps_the_contracts(copy_with_recency: Path, tmp_path: Path) -> None:
-    tests = str(ROOT / "tests" / "encodings" / "test_encodings.py")
-    out = run(copy_with_recency, "pytest", tests, "-k", "recency", "-p", "no:cacheprovider", runs=tmp_path)
-    assert int(re.findall(r"(\d+) passed", out)[0]) >= 10
+    assert trained["state"] == "finished"
+    assert len(failures) >= 10 and not any(failures)
 
 
 def test_every_command_named_exists() -> None:
-    commands = set(re.findall(r"^(?:\$ )?lengthlab ([a-z]+)", README, flags=re.MULTILINE))
-    assert commands >= {"list", "show", "train", "evaluate", "add", "figure"}
+    text = "\n".join(path.read_text() for path in PAGES.values())
+    commands = set(re.findall(r"^(?:\$ )?lengthlab ([a-z]+)", text, flags=re.MULTILINE))
+    assert commands >= {"list", "show", "train", "evaluate", "add", "analyse", "runs", "compare", "reproduce"}
     assert commands <= {name for command in app for name in [command]}
 
 
-def test_the_tables_are_those_of_the_registries() -> None:
-    assert renew(README, ROOT) == README, "run: make tables"
-    assert all(
-        f"`{item['name']}`" in README for axis, items in catalogue().items() if axis != "optimizers" for item in items
-    )
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tables_are_those_of_the_registries(page: str) -> None:
+    text = PAGES[page].read_text()
+    assert renew(text, ROOT) == text, "run: make tables"
+
+
+def test_the_catalogue_names_everything() -> None:
+    text = PAGES["catalogue.md"].read_text()
+    assert all(f"`{item['name']}`" in text for items in catalogue().values() for item in items)
+
+
+def test_every_figure_of_the_paper_has_one_of_ours() -> None:
+    text = PAGES["paper.md"].read_text()
+    experiments = [load_experiment(name) for name in experiment_names() if f"`{name}`" in text]
+    drawn = {one.name for one in experiments}
+    drawn |= {f"{one.name}-{figure.replace('_', '-')}" for one in experiments for figure in one.also}
+    assert set(re.findall(r"`([\w-]+)\.png`", text)) == drawn
+    listed = set(re.findall(r"\b(?:[BCD]\.)?\d+", " ".join(re.findall(r"^\| (?:Figures?|Table) (.*?) \|", text, re.M))))
+    figures = {str(number) for number in range(1, 17)} | {f"C.{number}" for number in range(1, 18)}
+    assert listed | {"C.5", "C.6"} == figures | {f"D.{number}" for number in range(1, 11)} | {
+        "B.1"
+    }  # C.4-C.7 is a range
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    path = PAGES[page]
+    links = re.findall(r"\]\(([^)#]+)", path.read_text())
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert not missing
 
 
 def test_the_example_is_what_show_prints(lengthlab: Callable[..., tuple[int, str, str]]) -> None:
@@ -81,5 +104,9 @@ def test_the_example_is_what_show_prints(lengthlab: Callable[..., tuple[int, str
 
 def test_the_tree_is_complete() -> None:
     tree = README.partition("## The tree")[2]
-    parts = {path.name + ("/" if path.is_dir() else "") for path in PACKAGE.iterdir() if not path.name.startswith("__")}
+    parts = {
+        path.name + ("/" if path.is_dir() else "")
+        for path in PACKAGE.iterdir()
+        if not path.name.startswith(("__", "py."))
+    }
     assert not {part for part in parts if part not in tree}

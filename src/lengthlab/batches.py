@@ -4,7 +4,8 @@ All rows of a batch have the same length, so there is no padding to compute, sav
 leading zeros. Each batch depends only on its seed and its number.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthlab.config import Config
-from lengthlab.encodings import ENCODINGS
-from lengthlab.errors import UserError
+from lengthlab.config.schema import Config
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, Written
 from lengthlab.formats.layout import Layout
@@ -22,6 +21,7 @@ from lengthlab.positions import POSITIONS
 from lengthlab.positions.ids import PositionIds
 from lengthlab.seeding import generator
 from lengthlab.tasks import TASKS
+from lengthlab.tasks.finite import TrainingSet
 from lengthlab.tasks.task import Digits, Problems, Task
 
 TEST_BLOCK = 16  # test problems are drawn in blocks of this size, so that the first k do not depend on how many follow
@@ -35,6 +35,7 @@ class Batch:
     positions: tuple[Tensor, ...]  # for each encoding: ids (1 or B, T)
     answer: int  # first column of the answer
     layout: Layout  # what stands in each column
+    digits: int = 0  # length of the problems; known of training batches
 
     @property
     def inputs(self) -> Tensor:
@@ -67,7 +68,7 @@ class Batch:
     def rows(self, start: int, stop: int) -> "Batch":
         """The rows start..stop-1."""
         positions = tuple(ids if len(ids) == 1 else ids[start:stop] for ids in self.positions)
-        return Batch(self.tokens[start:stop], positions, self.answer, self.layout.rows(start, stop))
+        return Batch(self.tokens[start:stop], positions, self.answer, self.layout.rows(start, stop), self.digits)
 
     def split(self, rows: int) -> list["Batch"]:
         """Batches of at most `rows` rows."""
@@ -108,25 +109,47 @@ class Pipeline:
         self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task)
         self.positions: list[PositionIds] = [POSITIONS[p.positions.kind].load()(p.positions) for p in config.pairs]
         self._column_counts: dict[int, int] = {}
+        training, seeds = config.training, config.seeds
+        shares = dict(enumerate(self.length_weights(training.digits), start=1))
+        self.training_set = (
+            TrainingSet(self.task, training.examples, shares, seeds.data, seeds.order) if training.examples else None
+        )
 
-    def training_batches(self, step: int, longest: int) -> list[Batch]:
+    def training_batches(
+        self, step: int, longest: int, settled: float = 1.0, seen: Mapping[int, int] | None = None
+    ) -> list[Batch]:
         """The examples of a training step, lengths drawn from 1..longest, as one dense batch for each length.
 
         Without packing a step has `accumulate` batches, each of one length. With it, each example has a length of its
-        own, and there are as many as fill `batch` rows of `pack` tokens.
+        own, and there are as many as fill `batch` rows of `pack` tokens. `settled` is for how large a share of all
+        steps the full length has been trained on, for ids that spread out late. With a finite training set, `seen` says
+        how many problems of each length earlier steps had.
         """
         seeds, training = self.config.seeds, self.config.training
-        rng = generator(seeds.data, "training problems", step)
+        finite = self.training_set
+        rng = generator(seeds.order, "order", step) if finite else generator(seeds.data, "training problems", step)
         if training.pack:
             lengths = self._draw_lengths(rng, longest, self._examples_to_fill(longest))
             counts = list(zip(*np.unique(lengths, return_counts=True), strict=True))
         else:
-            counts = [(digits, training.batch) for digits in self._draw_lengths(rng, longest, training.accumulate)]
+            lengths = self._draw_lengths(rng, longest, training.accumulate)
+            counts = [(digits, self.batch_size(int(digits))) for digits in lengths]
         sampling = generator(seeds.sampling, "training positions", step)
-        return [
-            self._batch(self.format.write(self.task.draw(rng, int(digits), int(count)), rng), sampling, training=True)
-            for digits, count in counts
-        ]
+        batches = []
+        now = Counter(seen)
+        for digits, count in counts:
+            if finite:
+                problems = finite.problems(int(digits), now[int(digits)], int(count))
+                now[int(digits)] += int(count)
+            else:
+                problems = self.task.draw(rng, int(digits), int(count))
+            written = self.format.write(problems, rng)
+            batches.append(replace(self._batch(written, sampling, training=True, settled=settled), digits=int(digits)))
+        return batches
+
+    def batch_size(self, digits: int) -> int:
+        """How many examples a batch of this length has, if steps are not packed."""
+        return self.config.training.batch_size(self.columns(digits))
 
     def _draw_lengths(self, rng: np.random.Generator, longest: int, count: int) -> NDArray[np.int64]:
         """Lengths in 1..longest: (count,)."""
@@ -156,17 +179,19 @@ class Pipeline:
         With a `chain`, a carry runs through that many places, or through all if there are fewer. The blocks in which
         all problems are among the first `done` are left out.
         """
-        seed = self.config.seeds.test
+        seed, operands = self.config.seeds.test, self.config.evaluation.operands
         for block in range(done // TEST_BLOCK, -(-examples // TEST_BLOCK)):
             rng = generator(seed, "test problems", digits, block)
             if chain:
                 problems = self.task.draw_carry_chain(rng, digits, TEST_BLOCK, min(chain, digits))
+            elif operands != "uniform":
+                problems = self.task.draw_symmetric(rng, digits, TEST_BLOCK, operands == "sparse")
             else:
                 problems = self.task.draw(rng, digits, TEST_BLOCK)
             written = self.format.write(problems, rng, training=False)
             batch = self._batch(written, generator(seed, "test positions", digits, block), training=False)
             wanted = min(TEST_BLOCK, examples - block * TEST_BLOCK)
-            yield problems.first(wanted), batch.rows(0, wanted)
+            yield problems.rows(0, wanted), batch.rows(0, wanted)
 
     def samples(self, digits: int, examples: int) -> tuple[Written, Batch]:
         """A few training examples of one length, to look at."""
@@ -181,8 +206,9 @@ class Pipeline:
         written = self.format.write(self.task.solve(operands), generator(seed, "question"), training=False)
         return self._batch(written, generator(seed, "question positions"), training=False)
 
-    def _batch(self, written: Written, rng: np.random.Generator, training: bool) -> Batch:
-        ids = [scheme.assign(written.layout, rng, len(written.tokens), training) for scheme in self.positions]
+    def _batch(self, written: Written, rng: np.random.Generator, training: bool, settled: float = 1.0) -> Batch:
+        schemes = [scheme.settled(settled) for scheme in self.positions]
+        ids = [scheme.assign(written.layout, rng, len(written.tokens), training) for scheme in schemes]
         positions = tuple(map(torch.from_numpy, ids))
         return Batch(torch.from_numpy(written.tokens), positions, written.layout.answer, written.layout)
 
@@ -191,29 +217,3 @@ class Pipeline:
         if digits not in self._column_counts:
             self._column_counts[digits] = self.format.widest(digits, training=False).columns
         return self._column_counts[digits]
-
-    def require(self, digits: int, wanted_by: str, training: bool = False) -> None:
-        """Refuse a length that hints, position ids or an encoding's table cannot reach, naming the option to change."""
-        reason = f"{wanted_by} reaches {digits} digits"
-        try:
-            layout = self.format.widest(digits, training)
-        except UserError as error:
-            raise UserError(f"{error} ({reason})") from None
-        for index, (pair, scheme) in enumerate(zip(self.config.pairs, self.positions, strict=True)):
-            where = "" if index == 0 else f"also.{index - 1}."
-            if refusal := scheme.refusal(layout):
-                raise UserError(f"{where}positions.{refusal} ({reason})")
-            encoding = ENCODINGS[pair.encoding.kind].load()
-            if refusal := encoding.refusal(pair.encoding, scheme.highest(layout, training)):
-                raise UserError(f"{where}encoding.{refusal} ({reason})")
-
-    def untrained_ids(self, trained: int, tested: int) -> list[str]:
-        """What to say of encodings that meet ids at `tested` digits which training up to `trained` never gave."""
-        notes = []
-        for pair, scheme in zip(self.config.pairs, self.positions, strict=True):
-            met = scheme.highest(self.format.widest(trained, training=True), training=True)
-            wanted = scheme.highest(self.format.widest(tested, training=False), training=False)
-            if ENCODINGS[pair.encoding.kind].load().per_id and wanted > met:
-                reach = f"training meets ids up to {met}, the test up to {wanted}"
-                notes.append(f"{pair.encoding.kind} encoding: {reach}; the rest stays untrained")
-        return notes

@@ -1,11 +1,11 @@
-"""Mistakes a user can make, told in one sentence."""
+"""Mistakes a user can make, explained in one sentence."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """Something the user can mend. The command line prints it as one line and exits with status 2."""
+    """Something the user can fix. The command line prints it as one line and exits with status 2."""
 
 
 class RunBusy(UserError):
@@ -13,7 +13,7 @@ class RunBusy(UserError):
 
 
 class RunFailed(Exception):
-    """A run cannot go on; the message says why and what to try. Exit status 1."""
+    """A run cannot continue; the message says why and what to try. Exit status 1."""
 
 
 def suggestion(name: str, choices: Iterable[str]) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from lengthlab.analysis.attempts import Attempts, attempts_of
+from lengthlab.analysis.verdicts import Attempts, attempts_of
 from lengthlab.batches import Pipeline
-from lengthlab.recipes.load import load_config
+from lengthlab.config.load import load_config
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from lengthlab.analysis.alignment import OFFSETS, alignment
-from lengthlab.analysis.attention import attention_weights, own_places, picture
+from lengthlab.analysis.attention import OFFSETS, alignment, attention_map, attention_weights, own_places
 from lengthlab.batches import Batch, Pipeline
-from lengthlab.config import Config
+from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.formats.vocabulary import END
 from lengthlab.model.attention import Attention
@@ -77,7 +76,7 @@ def test_the_bias_that_is_drawn_is_the_one_that_is_added(smoke: Smoke) -> None:
     """ALiBi's penalty is a known number: slope times distance, blank where a token may not look."""
     config = smoke("encoding=alibi", "positions=sequential", "model.layers=2", "format.hints=0")
     model, pipeline = built(config)
-    seen = picture(model, first_batch(pipeline, 2).rows(0, 1), 2, pipeline.format.vocabulary)
+    seen = attention_map(model, first_batch(pipeline, 2).rows(0, 1), 2, pipeline.format.vocabulary)
     assert seen.bias is not None and seen.bias.shape == (1, model.options.heads, len(seen.written), len(seen.keys))
     answer = len(seen.keys) - len(seen.written) + 1
     rows = np.arange(answer - 1, len(seen.keys))[:, None]
@@ -94,7 +93,7 @@ def test_a_picture_without_bias_and_up_to_the_end_of_what_was_written(smoke: Smo
     with torch.no_grad():
         model.output.weight.zero_()
         model.output.weight[END] = 1  # ends or writes nothing but 0, whichever the sign
-    seen = picture(model, first_batch(pipeline, 2).rows(0, 1), 2, pipeline.format.vocabulary)
+    seen = attention_map(model, first_batch(pipeline, 2).rows(0, 1), 2, pipeline.format.vocabulary)
     assert seen.bias is None
     assert len(seen.due) == len(seen.written) == seen.weights.shape[2] == len(seen.own)
     assert seen.written == ["$"] or seen.written.count("$") <= 1

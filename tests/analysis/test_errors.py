@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from lengthlab.analysis.attempts import Attempts
-from lengthlab.analysis.averages import average
-from lengthlab.analysis.errors import Fit, Measure, Summary, summarise
-from lengthlab.analysis.verdicts import AnswerTable, judge
+from lengthlab.analysis.errors import Fit, Mistakes, Share, average, summarise
+from lengthlab.analysis.verdicts import AnswerTable, Attempts, judge
 from lengthlab.batches import Pipeline
 from lengthlab.evaluation.exact_match import wilson
 
@@ -32,7 +30,7 @@ def test_carries_against_their_base_rates_by_hand(pipeline: Pipelines, answered:
     assert [(p.digits, p.place, p.share) for p in summary.places] == [(3, 0, 0), (3, 1, 0.5), (3, 2, 0), (3, 3, 0)]
 
 
-def counts_summary(wrong_digits: list[int], digits: Attempts) -> Summary:
+def counts_summary(wrong_digits: list[int], digits: Attempts) -> Mistakes:
     """A summary of answers with these many wrong digits; the digits themselves are of no interest."""
     many = len(wrong_digits)
     no, lucky = np.zeros(many, dtype=bool), np.zeros((many, 9))
@@ -66,15 +64,15 @@ def test_without_mistakes_there_is_only_the_share_of_wrong_answers(pipeline: Pip
 
 
 def test_averages_by_hand() -> None:
-    def summary(wrong: float, kinds: dict[str, float], ratio: float) -> Summary:
-        first = [Measure(name, share, 0, 1, 0.2, 5, 10) for name, share in kinds.items()]
-        counts = [Measure("1", 1.0, 0, 1, 1 - ratio)]
-        return Summary(10, [Measure("7", wrong, 0, 1)], first, counts=counts, fit=Fit(1 / (1 - ratio), ratio, 0.0))
+    def summary(wrong: float, kinds: dict[str, float], ratio: float) -> Mistakes:
+        first = [Share(name, share, 0, 1, 0.2, 5, 10) for name, share in kinds.items()]
+        counts = [Share("1", 1.0, 0, 1, 1 - ratio)]
+        return Mistakes(10, [Share("7", wrong, 0, 1)], first, counts=counts, fit=Fit(1 / (1 - ratio), ratio, 0.0))
 
     runs = [
         summary(1.0, {"wrong hint": 0.4, "ends too early": 0.6}, 0.5),
         summary(0.5, {"wrong hint": 1.0}, 0.0),
-        Summary(10, [Measure("7", 0.0, 0, 1)]),  # nothing wrong: no mistakes to average
+        Mistakes(10, [Share("7", 0.0, 0, 1)]),  # nothing wrong: no mistakes to average
     ]
     mean = average(runs)
     assert mean.runs == 3 and mean.answers == 30

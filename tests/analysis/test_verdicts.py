@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from lengthlab.analysis.attempts import Attempts
 from lengthlab.analysis.errors import summarise
+from lengthlab.analysis.names import SHIFTS
 from lengthlab.analysis.verdicts import (
     CARRY,
     EARLY,
@@ -17,9 +17,9 @@ from lengthlab.analysis.verdicts import (
     NEIGHBOUR,
     OTHER,
     OUT_OF_FORM,
-    SHIFTS,
     WRITTEN_CARRY,
     WRONG_HINT,
+    Attempts,
     judge,
 )
 from lengthlab.batches import Pipeline

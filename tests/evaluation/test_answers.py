@@ -6,17 +6,16 @@ import pytest
 import torch
 
 from lengthlab.batches import Batch, Pipeline
-from lengthlab.config import Config
+from lengthlab.config.load import load_config
+from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.evaluation import answers as module
-from lengthlab.evaluation.answers import answers, is_correct
-from lengthlab.evaluation.decode import decode
+from lengthlab.evaluation.answers import answers, decode, is_correct
 from lengthlab.formats.vocabulary import END, PAD
-from lengthlab.model.attention import Cache
 from lengthlab.model.build import build_model
+from lengthlab.model.cache import Cache
 from lengthlab.model.transformer import Transformer
 from lengthlab.positions import POSITIONS
-from lengthlab.recipes.load import load_config
 from lengthlab.training.step import Engine
 
 EVERY_ENCODING_AND_SCHEME = [
@@ -25,17 +24,16 @@ EVERY_ENCODING_AND_SCHEME = [
 ]
 
 
-def textbook(model: Transformer, batch: Batch, row: int) -> list[int]:
-    """One row, no cache, the whole sequence again for each token; PAD after the end."""
-    tokens = batch.tokens[row : row + 1, : batch.answer]
-    positions = [ids if len(ids) == 1 else ids[row : row + 1] for ids in batch.positions]
-    wanted = batch.targets.shape[1]
-    produced: list[int] = []
-    while len(produced) < wanted and END not in produced:
-        logits = model(tokens, positions, prompt=batch.answer)
-        produced.append(int(logits[0, -1].argmax()))
-        tokens = torch.cat([tokens, torch.tensor([[produced[-1]]])], dim=1)
-    return produced + [PAD] * (wanted - len(produced))
+def textbook(model: Transformer, batch: Batch) -> list[list[int]]:
+    """No cache, the whole sequence again for each token; PAD after the end of a row."""
+    tokens, produced = batch.tokens[:, : batch.answer], []
+    ended = torch.zeros(len(tokens), dtype=torch.bool)
+    for _ in range(batch.targets.shape[1]):
+        chosen = model(tokens, batch.positions, prompt=batch.answer)[:, -1].argmax(-1)
+        produced.append(torch.where(ended, PAD, chosen))
+        ended |= chosen == END
+        tokens = torch.cat([tokens, chosen[:, None]], dim=1)
+    return torch.stack(produced, dim=1).tolist()
 
 
 @torch.no_grad()
@@ -44,8 +42,8 @@ def compare(model: Transformer, pipeline: Pipeline, digits: int, examples: int) 
     followed = []
     for _, batch in pipeline.test_batches(digits, examples):
         verified, cached, judged = answers(model, batch).produced, decode(model, batch), is_correct(model, batch)
-        for row in range(len(batch.tokens)):
-            truth, greedy = batch.targets[row].tolist(), textbook(model, batch, row)
+        for row, greedy in enumerate(textbook(model, batch)):
+            truth = batch.targets[row].tolist()
             assert verified[row].tolist() == greedy
             assert cached[row].tolist() == greedy
             assert bool(judged[row]) == (greedy == truth)
@@ -76,6 +74,7 @@ def test_trained_models(encoding: str, positions: str) -> None:
         "training.growth=0",
         "model.width=64",
         "training.schedule.warmup=10",
+        "training.precision=fp32",
         "evaluation.digits=1",
     ]
     engine = Engine(load_config("smoke", overrides))
@@ -110,7 +109,7 @@ def test_other_models_and_formats(overrides: list[str], smoke: Callable[..., Con
 def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     """With an output matrix of zeros all logits are equal: every row is a tie from its first token on."""
     decoded: list[list[int]] = []
-    original = module._decode
+    original = module.decode_rest
 
     def noting(
         model: Transformer, batch: Batch, cache: Cache, rows: torch.Tensor, followed: torch.Tensor
@@ -118,7 +117,7 @@ def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config], monk
         decoded.append(followed.tolist())
         return original(model, batch, cache, rows, followed)
 
-    monkeypatch.setattr(module, "_decode", noting)
+    monkeypatch.setattr(module, "decode_rest", noting)
     config = smoke()
     pipeline = Pipeline(config)
     model = build_model(config, len(pipeline.format.vocabulary)).eval()
@@ -127,3 +126,22 @@ def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config], monk
         batch.tokens[:, batch.answer :] = 0  # the truth is what a tie gives: the lowest token
         assert torch.equal(answers(model, batch).produced, batch.targets)
     assert decoded == [[0, 0, 0, 0]]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "overrides", [["encoding=fire"], ["encoding=cope"], ["positions.per=sequence"], ["encoding=rope"]]
+)
+def test_long_rows_read_in_parts_give_the_same_logits(
+    overrides: list[str], smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = smoke("model.layers=2", "evaluation.digits=8", *overrides)
+    pipeline = Pipeline(config)
+    model = build_model(config, len(pipeline.format.vocabulary)).eval()
+    (_, batch), *_ = pipeline.test_batches(8, 3)
+    whole = module.read(model, batch, Cache())
+    assert module.columns_at_once(model, batch.inputs.shape[1]) == batch.inputs.shape[1] > 48
+    monkeypatch.setattr(module, "BIAS_AT_ONCE", 1)  # parts of 16 tokens
+    room = Cache(batch.inputs.shape[1])
+    torch.testing.assert_close(module.read(model, batch, room), whole, atol=1e-5, rtol=1e-5)
+    assert room.length == batch.inputs.shape[1]

@@ -5,32 +5,13 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from lengthlab.batches import Batch, Pipeline, joined
-from lengthlab.config import Config
+from lengthlab.batches import Batch, Pipeline
+from lengthlab.config.schema import Config
 from lengthlab.evaluation.answers import Answers
-from lengthlab.evaluation.exact_match import _examples, evaluate, exact_match, summary
+from lengthlab.evaluation.exact_match import evaluate, exact_match, examples_of, summary
 from lengthlab.evaluation.examples import Example
 from lengthlab.model.build import build_model
 from lengthlab.statistics import wilson
-
-
-def test_the_first_test_problems_do_not_depend_on_how_many_follow(smoke: Callable[..., Config]) -> None:
-    pipeline = Pipeline(smoke())
-    few = torch.cat([batch.tokens for _, batch in pipeline.test_batches(3, 70)])
-    many = torch.cat([batch.tokens for _, batch in pipeline.test_batches(3, 200)])
-    assert torch.equal(few, many[:70])
-
-
-def test_test_problems_are_not_the_training_problems(smoke: Callable[..., Config]) -> None:
-    pipeline = Pipeline(smoke("training.batch=64"))
-    test = {tuple(row) for _, batch in pipeline.test_batches(30, 64) for row in batch.tokens.tolist()}
-    training = {
-        tuple(row)
-        for step in range(40)
-        for batch in pipeline.training_batches(step, 30)
-        for row in batch.tokens.tolist()
-    }
-    assert len(test) == 64 and not test & training
 
 
 def test_splitting_for_memory_changes_no_score(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,15 +21,6 @@ def test_splitting_for_memory_changes_no_score(smoke: Callable[..., Config], mon
     whole = evaluate(model, pipeline, [1, 2], 100)
     monkeypatch.setattr("lengthlab.evaluation.answers.NUMBERS_AT_ONCE", 1)
     assert evaluate(model, pipeline, [1, 2], 100) == whole
-
-
-def test_blocks_are_joined_only_where_they_share_their_ids(smoke: Callable[..., Config]) -> None:
-    def sizes(*overrides: str) -> list[int]:
-        pipeline = Pipeline(smoke(*overrides))
-        return [len(batch.tokens) for batch in joined((batch for _, batch in pipeline.test_batches(3, 70)), 48)]
-
-    assert sizes("positions=sequential") == [48, 22]
-    assert sizes("positions=randomized") == [16, 16, 16, 16, 6]
 
 
 def vocabulary_row(pipeline: Pipeline, text: str) -> list[int]:
@@ -63,7 +35,7 @@ def test_scores_of_known_answers(smoke: Callable[..., Config]) -> None:
     batch = Batch(torch.tensor(rows), (torch.arange(10)[None],), 7, layout)
     produced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "711")])
     forced = torch.tensor([vocabulary_row(pipeline, text) for text in ("21$", "71$")])
-    first, second = _examples(1, 0, batch, Answers(produced, forced), pipeline.format.vocabulary)
+    first, second = examples_of(1, 0, batch, Answers(produced, forced), pipeline.format.vocabulary)
     assert first == Example(1, 0, True, 3, 3, 2, 2, True)
     assert second == Example(1, 1, False, 2, 3, 1, 2, False, "^90+90=", "81$", "711")
     row = summary([first, second])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lengthlab.analysis.names import SUMS
 from lengthlab.figures.data import Seed, Setting
 
 ENCODINGS = {"RoPE": 1.1, "KerpleLog": 1.3, "NoPE": 1.5, "FIRE": 2.2}
@@ -51,6 +52,7 @@ def make_errors(draw: random.Random, digits: int) -> list[dict[str, Any]]:
     measures: dict[str, dict[str, float]] = {
         "carry": {"wrong digits": draw.uniform(0.4, 0.6), "all digits at the same places": 0.48},
         "counts": {str(wrong): (1 - ratio) * ratio ** (wrong - 1) for wrong in range(1, 10)},
+        "places": {str(place): draw.random() / 10 for place in range(digits + 1)},
         "marks": {"ends too early": draw.random() / 2, "does not end": 0.1, "wrong hint": 0.2, "wrong digit": 0.9},
         "shifts base": dict.fromkeys(("-3", "-2", "-1", "0", "+1", "+2", "+3"), 0.11),
     }
@@ -58,6 +60,7 @@ def make_errors(draw: random.Random, digits: int) -> list[dict[str, Any]]:
     fifths = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
     measures["fifths"] = {fifth: draw.uniform(0.1, 0.3) for fifth in fifths}
     measures["fifths base"] = dict.fromkeys(fifths, 0.2)
+    measures["sums"] = dict.fromkeys(SUMS, draw.random())
     return [
         {"digits": digits, "examples": 100, "wrong": 40, "measure": measure, "key": key, "value": value}
         for measure, shares in measures.items()

@@ -1,4 +1,4 @@
-"""Contracts of every registered format under every option: round trip, answer span, places, hints."""
+"""Formats under every option: round trip, answer span, places, hints."""
 
 from typing import Any
 
@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from lengthlab.config.contracts.formats import fits_the_widest, has_exact_places, is_read_back
+from lengthlab.config.contracts.tasks import build as build_task
 from lengthlab.errors import UserError
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format, FormatOptions
-from lengthlab.formats.layout import DIGIT, HINT
 from lengthlab.formats.vocabulary import BEGIN, END, PAD, SPACE, Vocabulary, hint_text
 from lengthlab.seeding import generator
 from lengthlab.tasks import TASKS
@@ -40,8 +41,7 @@ def text(format: Format, *pairs: tuple[int, int]) -> list[str]:
 
 
 def task_of(name: str, **options: Any) -> Task:
-    task_class = TASKS[name].load()
-    return task_class(task_class.options_class(kind=name, **options))
+    return build_task(name, options)
 
 
 tasks = st.one_of(
@@ -75,14 +75,6 @@ def build_if_sensible(name: str, task: Task, options: dict[str, Any]) -> Format:
         raise
 
 
-def expected_texts(problems: Problems, task: Task, row: int) -> list[str]:
-    """The numbers of a row as `Format.number` returns them."""
-    numbers = [array[row].tolist() for array in (*problems.operands, problems.answer)]
-    if task.numeric:
-        return [str(int("".join(map(str, number[::-1])))) for number in numbers]
-    return ["".join(map(str, number)) for number in numbers]
-
-
 @pytest.mark.parametrize("name", FORMATS.names())
 @given(task=tasks, options=options, digits=digits, seed=st.integers(0, 1000))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -94,13 +86,7 @@ def test_what_is_written_is_read_back(
     zero = tuple(np.zeros((1, 1), dtype=np.uint8) for _ in range(chosen.operands))
     ends = (chosen.solve(chosen.widest(digits)), chosen.solve(zero))  # 9...9 (or what is widest), and 0
     for problems in (chosen.draw(generator(seed, "test"), digits, 5), *ends):
-        written = format.write(problems, generator(seed, "hints"))
-        for index, row in enumerate(written.tokens.tolist()):
-            reading = format.read(row)
-            assert reading is not None
-            assert [*reading.operands, reading.answer] == expected_texts(problems, chosen, index)
-            assert format.read_answer(row[written.layout.answer :]) == reading.answer
-            assert format.vocabulary.tokens(format.vocabulary.text(row)) == row
+        is_read_back(format, problems, seed)
 
 
 @pytest.mark.parametrize("name", FORMATS.names())
@@ -111,30 +97,7 @@ def test_the_answer_span_and_the_places_are_exact(
 ) -> None:
     chosen = task_of(task[0], **task[1])
     format = build_if_sensible(name, chosen, options)
-    problems = chosen.draw(generator(0, "test"), digits, 6)
-    written = format.write(problems, generator(0, "hints"))
-    layout = written.layout
-    assert (written.tokens[:, layout.answer - 1] == format.equals).all()
-    role, place, segment = (
-        np.broadcast_to(x, written.tokens.shape) for x in (layout.role, layout.place, layout.segment)
-    )
-    for row in range(len(written.tokens)):
-        assert list(written.tokens[row]).count(END) == 1
-        assert all(token == PAD for token in written.tokens[row, list(written.tokens[row]).index(END) + 1 :])
-        for column, token in enumerate(written.tokens[row]):
-            where, number = place[row, column], problems.numbers[segment[row, column]]
-            if role[row, column] == DIGIT:  # a digit stands at its own place of its own number
-                assert token == (number[row, where] if where < number.shape[1] else 0)
-            elif role[row, column] == HINT:
-                assert format.vocabulary.is_hint(token)
-            else:
-                assert token > 9
-        by_hint = {
-            written.tokens[row, c]: place[row, c] for c in range(layout.columns) if role[row, c] == HINT
-        }  # one hint, one place
-        assert all(
-            by_hint[written.tokens[row, c]] == place[row, c] for c in range(layout.columns) if role[row, c] == HINT
-        )
+    has_exact_places(format, chosen.draw(generator(0, "test"), digits, 6))
 
 
 @pytest.mark.parametrize(
@@ -262,6 +225,17 @@ def test_hints_are_a_uniform_run_and_agree_in_all_numbers() -> None:
     assert abs(counts[:3] - 1000).max() < 6 * np.sqrt(1000)
 
 
+def test_a_ring_of_hints_meets_all_of_them_equally_often() -> None:
+    format = build(hints=5, hint_order="ring")
+    written = format.write(ADDITION.draw(generator(0, "test"), 2, 3000), generator(0, "hints"))
+    runs = (written.tokens[format.vocabulary.is_hint(written.tokens)] - format.vocabulary.first_hint).reshape(-1, 3, 3)
+    assert (runs == runs[:, :1]).all()
+    assert (np.diff(runs, axis=2) % 5 == 1).all()
+    assert abs(np.bincount(runs.flatten()) / runs.size - 1 / 5).max() < 0.03
+    row = written.tokens[np.flatnonzero(runs[:, 0, 0] == 4)[0]].tolist()
+    assert format.read(row) is not None  # what is written with a run that passes the last hint is read
+
+
 def test_too_few_hints_are_refused_with_the_number_needed() -> None:
     with pytest.raises(UserError, match=r"format\.hints: 3 hints cannot mark 5 places; set at least 5"):
         build(hints=3).write(ADDITION.draw(generator(0, "test"), 4, 1), generator(0, "hints"))
@@ -298,6 +272,4 @@ def test_no_row_is_longer_than_the_widest(
 ) -> None:
     chosen = task_of(task[0], **task[1])
     format = build_if_sensible(name, chosen, options)
-    for training in (True, False):
-        written = format.write(chosen.draw(generator(seed, "test"), digits, 3), generator(seed, "hints"), training)
-        assert written.layout.columns <= format.widest(digits, training).columns
+    fits_the_widest(format, digits, seed)

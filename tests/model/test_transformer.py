@@ -1,13 +1,16 @@
 """The model's sizes, shapes and options."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
 
+from lengthlab.config.load import validate
+from lengthlab.config.model import SIZES
+from lengthlab.config.schema import Config
 from lengthlab.model.build import build_model
-from lengthlab.recipes.load import validate
-from lengthlab.sizes import SIZES
+from lengthlab.training.step import Engine
 
 PAPER_VOCABULARY = 10 + 4 + 2 + 102  # digits, marks, symbols, hints
 
@@ -59,3 +62,30 @@ def test_dropout_acts_in_training_only() -> None:
     tokens, ids = torch.randint(118, (2, 9)), torch.arange(9)[None]
     assert not torch.equal(model.train()(tokens, [ids]), model(tokens, [ids]))
     assert torch.equal(model.eval()(tokens, [ids]), model(tokens, [ids]))
+
+
+# In bf16 a compiled chain rounds once at its end, where torch rounds after each function.
+@pytest.mark.slow
+@pytest.mark.xdist_group("compiler")
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-4), ("bf16", 5e-3)])
+def test_compile_can_be_forced_changes_nothing_and_serves_all_lengths_at_once(
+    precision: str, tolerance: float, smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LENGTHLAB_BF16", "yes")  # without bf16 arithmetic nothing is compiled in bf16
+    overrides = (f"training.precision={precision}", "training.growth=0")
+    eager, compiled = (Engine(smoke(f"training.compile={choice}", *overrides)) for choice in ("off", "on"))
+    assert compiled.hardware.compile and not eager.hardware.compile
+    widths = set()
+    for step in range(6):
+        widths |= {batch.tokens.shape[1] for batch in compiled.pipeline.training_batches(step, 3)}
+        assert compiled.step(step)["loss"] == pytest.approx(eager.step(step)["loss"], rel=tolerance)
+    from torch._dynamo.utils import counters  # seconds to import, for everybody who collects tests
+
+    graphs = counters["stats"]["unique_graphs"]
+    assert graphs > 0
+    for digits in (6, 9):  # longer ones need nothing new
+        batch = compiled.pipeline.samples(digits, compiled.config.training.batch)[1]
+        assert batch.tokens.shape[1] not in widths
+        losses = [engine.train_on([batch], 6)["loss"] for engine in (compiled, eager)]
+        assert losses[0] == pytest.approx(losses[1], rel=tolerance)
+    assert counters["stats"]["unique_graphs"] == graphs

@@ -1,10 +1,12 @@
-"""Contracts of every registered scheme of position ids."""
+"""What each scheme of position ids does (the contracts of all of them are in `lengthlab.config.contracts`)."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lengthlab.config.contracts.positions import build as build_positions
+from lengthlab.config.contracts.positions import layout
 from lengthlab.formats.equation import Equation
 from lengthlab.formats.format import FormatOptions
 from lengthlab.formats.layout import Layout
@@ -14,28 +16,11 @@ from lengthlab.positions.randomized import Randomized, RandomizedOptions
 from lengthlab.seeding import generator
 from lengthlab.tasks.addition import Addition, AdditionOptions
 
+SYMBOLS = ("before", "after", "around")
+
 
 def build(name: str, **options: Any) -> PositionIds:
-    scheme = POSITIONS[name].load()
-    return scheme(scheme.options_class(kind=name, **options))
-
-
-def layout(digits: int) -> Layout:
-    addition = Addition(AdditionOptions(kind="addition"))
-    format = Equation(FormatOptions(kind="equation"), addition)
-    return format.write(addition.draw(generator(0, "test"), digits, 4), generator(0, "hints")).layout
-
-
-@pytest.mark.parametrize("name", POSITIONS.names())
-@pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("digits", [1, 12])
-def test_shape_range_and_reproducibility(name: str, training: bool, digits: int) -> None:
-    where = layout(digits)
-    ids, again = (build(name).assign(where, generator(5, "ids"), 4, training) for _ in range(2))
-    assert ids.shape in {(1, where.columns), (4, where.columns)}
-    assert ids.dtype == np.int64
-    assert ids.min() >= 0
-    np.testing.assert_array_equal(ids, again)
+    return build_positions(name, options)
 
 
 @pytest.mark.parametrize("name", ["sequential", "randomized"])
@@ -91,6 +76,7 @@ def plain_layout() -> Layout:
         ("digit-place", {}, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
         ("coupled", {}, [0, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 0]),
         ("coupled", {"symbols": "after"}, [0, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4]),
+        ("coupled", {"symbols": "around"}, [0, 2, 3, 4, 5, 2, 3, 4, 1, 2, 3, 4, 5]),
     ],
 )
 def test_the_worked_example_at_test(name: str, options: dict[str, Any], expected: list[int]) -> None:
@@ -112,11 +98,13 @@ def test_training_offsets_are_uniform_and_move_what_has_an_id(name: str) -> None
     assert build(name, maximum=0).assign(where, generator(0, "ids"), 5, training=True).tolist() == still.tolist()
 
 
-@pytest.mark.parametrize("name", POSITIONS.names())
+@pytest.mark.parametrize(
+    ("name", "options"), [*((name, {}) for name in POSITIONS.names()), *(("coupled", {"symbols": s}) for s in SYMBOLS)]
+)
 @pytest.mark.parametrize("training", [True, False])
-def test_highest_is_reached_and_never_passed(name: str, training: bool) -> None:
-    options = {} if name == "sequential" else {"maximum": 40}
-    scheme, where = build(name, **options), plain_layout()
+def test_highest_is_reached_and_never_passed(name: str, options: dict[str, Any], training: bool) -> None:
+    maximum = {} if name == "sequential" else {"maximum": 40}
+    scheme, where = build(name, **options, **maximum), plain_layout()
     seen = max(int(scheme.assign(where, generator(seed, "ids"), 1, training).max()) for seed in range(600))
     assert seen == scheme.highest(where, training)
 
@@ -129,7 +117,7 @@ def test_hints_share_the_id_of_their_digit_when_coupled_and_have_none_in_abacus(
 
 
 @pytest.mark.parametrize("name", POSITIONS.names())
-@pytest.mark.parametrize("symbols", ["before", "after"])
+@pytest.mark.parametrize("symbols", SYMBOLS)
 @pytest.mark.parametrize("padding", ["none", "longer", "carry"])
 def test_the_ids_of_the_prompt_do_not_tell_the_answer(name: str, symbols: str, padding: str) -> None:
     """55 + 11 and 55 + 66 differ in the length of their answers, which a prompt must not show."""
@@ -142,3 +130,20 @@ def test_the_ids_of_the_prompt_do_not_tell_the_answer(name: str, symbols: str, p
         where = format.write(addition.solve((fives, others[order])), generator(0, "hints")).layout
         ids = build(name, **options).assign(where, generator(0, "ids"), 2, training=False)
         assert (ids[:1, : where.answer] == ids[-1:, : where.answer]).all()
+
+
+def test_late_ids_are_contiguous_first_and_spread_out_to_the_maximum() -> None:
+    scheme, where = build("randomized", maximum=200, late=0.5), layout(3)
+    contiguous = list(range(where.columns))
+
+    def highest(share: float, training: bool = True) -> list[int]:
+        chosen = scheme.settled(share)
+        return [int(chosen.assign(where, generator(seed, "ids"), 1, training).max()) for seed in range(300)]
+
+    assert scheme.settled(0).assign(where, generator(0, "ids"), 1, True).tolist() == [contiguous]
+    halfway, done, later = highest(0.25), highest(0.5), highest(1)
+    assert max(halfway) < where.columns + (200 - where.columns) / 2 < max(done) < 200
+    assert done == later and min(done) < where.columns + 20  # narrow draws stay in the mix
+    assert min(highest(0, training=False)) > where.columns + 20  # at test the whole range, as ever
+    usual = build("randomized", maximum=200)
+    assert usual.settled(0) is usual

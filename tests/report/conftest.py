@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.config import Config
-from lengthlab.experiments.load import load_experiment
-from lengthlab.experiments.scales import ScaleName
-from lengthlab.experiments.trials import trials
+from lengthlab.config.schema import Config
+from lengthlab.paper.experiment import load_experiment, trials
+from lengthlab.paper.scales import ScaleName
+from lengthlab.paper.tables import write_tables
 from lengthlab.report.page import build
-from lengthlab.results import Row, write_tables
+from lengthlab.runs.columns import Row
 
 REACH = {"rope": 1.1, "kerple-log": 1.3, "none": 1.5, "fire": 2.0}
 

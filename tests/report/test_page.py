@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.claims.load import load_claims
 from lengthlab.errors import UserError
-from lengthlab.experiments.load import experiment_names, load_experiment
-from lengthlab.report.draw import FIGURES
-from lengthlab.report.page import ORDER, build
-from lengthlab.results import Results, read_table, write_tables
+from lengthlab.paper.claims import load_claims
+from lengthlab.paper.experiment import experiment_names, load_experiment
+from lengthlab.paper.tables import Results, read_table, write_tables
+from lengthlab.report.page import build, build_own
+from lengthlab.report.tables import sums_met_twice
+from lengthlab.runs.run import Run
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 
@@ -99,10 +100,23 @@ def test_claims_have_a_word_and_a_sign(page: str) -> None:
     assert marks and set(marks) <= {("✓", "holds"), ("✗", "does not hold"), ("?", "not enough evidence")}
 
 
+def test_scores_of_short_sums_say_that_training_has_met_some(tmp_path: Path) -> None:
+    trial = {"run": "a", "trained_digits": 10, "examples": 81_000}
+    rows = [{"run": "a", "weights": "last", "chain": 0, "digits": digits} for digits in (1, 2, 3, 4)]
+    member = {"experiment": "seeds", "setting": "FIRE", "seed": 1, "run": "a"}
+    write_tables(tmp_path, {"members": [member], "trials": [trial], "exact_match": rows})
+    results = Results(tmp_path)
+    said = sums_met_twice(results.members("seeds"), results)
+    assert "about 100% at 1, 63% at 2, 1% at 3 digits, or more" in said
+    write_tables(tmp_path, {"exact_match": rows[3:]})
+    results = Results(tmp_path)
+    assert sums_met_twice(results.members("seeds"), results) == ""
+
+
 def test_settings_say_what_they_change(page: str) -> None:
     article = article_of(page, "index-hints")
     assert "<code>format.hints=0</code>" in article and "<code>encoding.kind=rope</code>" in article
-    assert "other settings than the experiment has now" not in page
+    assert "settings that the experiment no longer has" not in page
     assert "checkpoint_every:" in page  # the whole base config is there
 
 
@@ -139,20 +153,46 @@ def test_runs_of_another_recipe_are_told_and_missing_ones_counted(tables: Callab
         rows[:] = [row | {"run": "0123456789"} for row in rows if row["run"] == kept[0]["run"]]
     write_tables(folder, found)
     page = build(folder)
-    assert "1 of the runs were made with other settings" in page
+    assert "1 of these runs used settings that the experiment no longer has" in page
     assert "1 finished of 2 planned runs by length" in page
 
 
-def test_a_folder_must_have_tables_and_a_scale(tables: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_folder_must_have_tables_and_may_have_any_name(tables: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no result tables"):
         build(tmp_path)
-    with pytest.raises(UserError, match=r"named after its scale; no scale 'tiny'; choose one of smoke, mini, paper"):
-        build(tables(tmp_path / "tiny", ["seeds"], "smoke", step=500))
+    page = build(tables(tmp_path / "tiny", ["seeds"], "smoke", step=500))
+    assert "lengthlab reproduce seeds --scale smoke" in page  # known by its runs
 
 
-def test_every_experiment_has_a_figure_and_a_place() -> None:
-    assert {load_experiment(name).figure for name in experiment_names()} <= FIGURES.keys()
-    assert set(ORDER) == set(experiment_names())
+def test_findings_come_first_and_tables_last(page: str) -> None:
+    places = [page.index(mark) for mark in ('id="findings"', "<img", '<table class="claims"', 'class="strip"')]
+    assert places == sorted(places)
+
+
+def test_runs_of_ones_own(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    for seed in (1, 2):
+        make_run(f"aa{seed}", {2: 1.0, 4: 0.25 * seed}, {"seeds.weights": seed})
+    make_run("bb", {2: 1.0, 4: 0.0}, {"encoding": {"kind": "rope"}})
+    runs = [Run.find(name) for name in ("aa1", "aa2", "bb")]
+    reader = Reader(build_own(runs))
+    assert "FIRE, randomized ids: median 38%, best 50% at 4 digits (trained on 1-3, n = 2 seeds)." in reader.text
+    assert "RoPE, randomized ids" in reader.text and "lengthlab report aa1 aa2 bb" in reader.text
+    assert [article["id"] for article in reader.all("article")] == ["runs"] and "reproduce" not in reader.text
+    with pytest.raises(UserError, match="named twice"):
+        build_own([runs[0], runs[0]])
+    make_run("cc")
+    with pytest.raises(UserError, match="run cc has no evaluation yet"):
+        build_own([Run.find("cc")])
+
+
+def test_a_demo_is_shut_in(results: Path) -> None:
+    (frame,) = Reader(build(results, demo='<p title="x">1 & 2</p>')).all("iframe")
+    assert frame["srcdoc"] == '<p title="x">1 & 2</p>' and frame["sandbox"] == "allow-scripts"
+
+
+def test_chapters_follow_the_order_of_the_experiments(page: str) -> None:
+    chapters = [article["id"] for article in Reader(page).all("article")]
+    assert chapters == [name for name in experiment_names() if name in chapters] and len(chapters) == 3
 
 
 def test_the_command(

@@ -7,11 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lengthlab.sweep.ray_engine import _own_cluster
+from lengthlab.sweep.ray_engine import own_cluster
 
 
 def main(folder: Path) -> None:
-    environment = _own_cluster(folder)
+    environment = own_cluster(folder)
     os.environ.update(environment)
     import ray
 

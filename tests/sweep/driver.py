@@ -6,21 +6,25 @@ Each trial is the smoke recipe with overrides; the outcomes are printed as JSON.
 import json
 import signal
 import sys
+from pathlib import Path
 
-from rich.console import Console
-
+from lengthlab.cli.console import Screen
+from lengthlab.cli.progress import make_view
+from lengthlab.config.load import load_config
 from lengthlab.errors import RunFailed, UserError
-from lengthlab.recipes.load import load_config
 from lengthlab.sweep.run import run_trials
 from lengthlab.sweep.trial import SweepOptions, Trial
+
+SMOKE = str(Path(__file__).parents[1] / "smoke.yaml")
 
 
 def main(text: str) -> int:
     options = json.loads(text)
-    trials = [Trial(label, load_config("smoke", overrides)) for label, overrides in options.pop("trials").items()]
+    trials = [Trial(label, load_config(SMOKE, overrides)) for label, overrides in options.pop("trials").items()]
     try:
-        outcomes = run_trials(trials, SweepOptions(**options), Console(stderr=True))
-    except KeyboardInterrupt:
+        outcomes = run_trials(trials, SweepOptions(**options), make_view(Screen(stderr=True)))
+    except KeyboardInterrupt as stop:
+        print(stop, file=sys.stderr)
         return 130
     except (UserError, RunFailed) as error:
         print(f"lengthlab: {error}", file=sys.stderr)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,33 +12,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from lengthlab.config import Config
+from lengthlab.cli.console import Screen
+from lengthlab.cli.progress import LineView, LiveView
+from lengthlab.config.load import load_config
+from lengthlab.config.presets import recipe_names
+from lengthlab.config.schema import Config
 from lengthlab.errors import UserError
-from lengthlab.recipes.load import load_config
-from lengthlab.recipes.names import recipe_names
-from lengthlab.runs import Run
-from lengthlab.sweep import child
-from lengthlab.sweep.progress import Progress, Tail, TrialState
+from lengthlab.runs.reader import METRICS
+from lengthlab.runs.run import Run
+from lengthlab.sweep import child, ray_engine
+from lengthlab.sweep.progress import Tail, TrialProgress
 from lengthlab.sweep.run import run_trials
-from lengthlab.sweep.table import picture, total_line
 from lengthlab.sweep.trial import SweepOptions, Trial
 
 
-def terminal(width: int = 110, height: int = 20) -> tuple[Console, io.StringIO]:
-    screen = io.StringIO()
-    return Console(file=screen, force_terminal=True, width=width, height=height, color_system=None), screen
+def quiet() -> LineView:
+    return LineView(Screen(file=io.StringIO()))
 
 
+@pytest.mark.slow
 def test_equal_configs_are_trained_once_and_a_mistake_is_not_tried_again(smoke: Callable[..., Config]) -> None:
     good, in_the_way = smoke(), smoke("seed=9")
     run = Run.of(good)
     run.path.parent.mkdir()
     Run.of(in_the_way).path.write_text("a file where a folder should be")
     trials = [Trial("one", good), Trial("file", in_the_way), Trial("the same", good)]
-    console, screen = terminal()
-    outcomes = run_trials(trials, SweepOptions(workers=2, retries=3), console)
+    screen = io.StringIO()
+    view = LiveView(Screen(file=screen, force_terminal=True, width=200, height=20, color_system=None))
+    outcomes = run_trials(trials, SweepOptions(workers=2, retries=3), view)
     assert [(one.trial.label, one.state, one.attempts) for one in outcomes] == [
         ("one", "finished", 1),
         ("file", "failed", 1),
@@ -45,10 +48,10 @@ def test_equal_configs_are_trained_once_and_a_mistake_is_not_tried_again(smoke: 
     ]
     assert [start["after_step"] for start in run.starts] == [0]
     shown = screen.getvalue()
-    assert "1 of 2 finished, 0 running, 0 waiting, 1 failed" in shown
-    assert shown.splitlines()[-1].endswith(f"file failed (1 attempt): {Run.of(in_the_way).path}: File exists")
+    assert "1 of 2 finished, 1 failed" in shown
+    assert shown.splitlines()[-1].endswith(f"file: failed (1 attempt): {Run.of(in_the_way).path}: File exists")
 
-    again = run_trials(trials[:1], SweepOptions(engine="ray"), console)  # nothing to do: Ray is not even started
+    again = run_trials(trials[:1], SweepOptions(engine="ray"), quiet())  # nothing to do: Ray is not even started
     assert (again[0].state, again[0].attempts, len(run.starts)) == ("finished", 0, 1)
 
 
@@ -73,7 +76,7 @@ def test_without_ray_one_sentence_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "ray", None)
     before = dict(os.environ)
     with pytest.raises(UserError, match=r"pip install 'lengthlab\[ray\]'"):
-        run_trials([Trial("one", smoke())], SweepOptions(engine="ray"), Console(file=io.StringIO()))
+        run_trials([Trial("one", smoke())], SweepOptions(engine="ray"), quiet())
     assert dict(os.environ) == before and not runs_folder.exists()
 
 
@@ -91,7 +94,7 @@ def test_a_cluster_that_is_not_there_is_named_at_once(
 ) -> None:
     options = SweepOptions(engine="ray", address=address)
     with pytest.raises(UserError, match=message):
-        run_trials([Trial("one", smoke())], options, Console(file=io.StringIO()))
+        run_trials([Trial("one", smoke())], options, quiet())
     assert not runs_folder.exists()
 
 
@@ -110,8 +113,25 @@ def test_a_child_waits_for_the_process_that_holds_its_run(
         held.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", other_process_finishes)
-    child._train(smoke().model_dump(mode="json"))
+    child.train_job(Trial("one", smoke()).job)
     assert len(slept) == 1 and run.starts == []
+
+
+def test_what_a_killed_driver_left_is_removed_by_the_next() -> None:
+    with subprocess.Popen(["true"]) as process:
+        pass
+    dead, alive, odd = (Path(f"/tmp/lab-{owner}-test{os.getpid()}") for owner in (process.pid, os.getpid(), 10**30))
+    try:
+        for folder in (dead, alive, odd):
+            folder.mkdir()
+            (folder / "token").touch()
+        with ray_engine._private_folder() as mine:
+            assert Path(mine).stat().st_mode & 0o077 == 0
+            assert [folder.exists() for folder in (dead, alive, odd)] == [False, True, True]
+        assert not Path(mine).exists()
+    finally:
+        for folder in (dead, alive, odd):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_ray_workers_start_without_torch() -> None:
@@ -121,12 +141,12 @@ def test_ray_workers_start_without_torch() -> None:
 
 def test_new_lines_of_a_file_that_grows_and_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"
-    tail = Tail(file)
+    tail = Tail(file, METRICS)
     assert tail.new_lines() == []
     file.write_text('{"step":1}\n{"step":2}\n{"st')
     assert tail.new_lines() == [{"step": 1}, {"step": 2}]
     with open(file, "a") as more:
-        more.write('ep":3}\n')
+        more.write('ep":3}\n{"step":\n[3]\n')  # the last two are damaged and left out
     assert tail.new_lines() == [{"step": 3}]
     assert tail.new_lines() == []
     other = tmp_path / "other"
@@ -140,58 +160,24 @@ def test_progress_is_read_from_the_run_folder(smoke: Callable[..., Config]) -> N
     run = Run.of(config)
     run.begin(config, {})
     run.log({"step": 5, "loss": 3.0})
-    one = Progress(Trial("one", config))
+    one = TrialProgress(Trial("one", config))
     one.look()
     assert (one.state, one.step) == ("waiting", 5)  # what it finds was left by an earlier process
-    run.go_on(0, {})
+    run.go_on(config, 0, {})
     one.look()
     assert one.state == "training" and [line["step"] for line in one.news] == [5]
     run.log({"step": 5, "loss": 3.0})
     run.log({"step": 5, "exact_match": {"2": 0.25, "4": 0.0}})
     one.look()
-    assert (one.step, one.loss, one.exact_match) == (5, 3.0, {"2": 0.25, "4": 0.0})
+    assert (one.step, one.loss, one.exact_match) == (5, 3.0, {"2": [0.25], "4": [0.0]})
     assert [sorted(line) for line in one.news] == [["loss", "step"], ["exact_match", "step"]]  # the repeated line once
     run.log({"step": 20, "loss": 2.5})
+    run.log_speed(20, 1234.5)
     one.look()
-    assert one.state == "testing"
+    assert (one.state, one.speed) == ("testing", 1234.5)
     one.end("waiting", "killed by SIGKILL")
     one.look()
     assert one.state == "waiting"  # nobody could write that it was killed
-
-
-def trials_in(states: list[TrialState], smoke: Callable[..., Config]) -> list[Progress]:
-    progress = [Progress(Trial(f"trial {index}", smoke(f"seed={index}"))) for index in range(len(states))]
-    for one, state in zip(progress, states, strict=True):
-        one.state = state
-        one.step = {"waiting": 0, "training": 5, "testing": 20, "finished": 20, "failed": 1}[state]
-        one.error = "the loss became nan" if state == "failed" else ""
-    return progress
-
-
-def test_the_table_shows_first_what_a_person_wants_to_see(smoke: Callable[..., Config]) -> None:
-    done: list[TrialState] = ["finished"] * 20
-    to_do: list[TrialState] = ["waiting"] * 20
-    progress = trials_in([*done, "failed", "training", "testing", *to_do], smoke)
-    progress[21].loss, progress[21].exact_match = 1.25, {"10": 0.98, "15": 0.5}
-    progress[20].error = "the loss became nan at step 7; " + "try a lower training.optimizer.rate " * 5
-    console, screen = terminal(height=12)
-    console.print(picture(progress, console.width, console.height, elapsed=90))
-    lines = screen.getvalue().splitlines()
-    assert len(lines) <= 12
-    rows = [line for line in lines if line.startswith("trial ")][1:]
-    assert [row.split()[1] for row in rows] == ["20", "21", "22", "23", "24", "25", "26"]
-    assert "the loss became nan" in rows[0]
-    assert all(part in rows[1] for part in ("training", "5/20", "1.250", "10: 98%  15: 50%"))
-    assert lines[-2].strip() == "... and 20 finished, 16 waiting"
-    assert lines[-1].startswith("20 of 43 finished, 2 running, 20 waiting, 1 failed; 1:30")
-
-
-def test_the_time_left_follows_from_the_steps_done_in_this_sweep(smoke: Callable[..., Config]) -> None:
-    progress = trials_in(["finished", "training", "waiting", "failed"], smoke)
-    progress[0].first_step = 20  # done before
-    progress[3].first_step = 1
-    assert total_line(progress, elapsed=10).endswith("; 0:10, about 1:10 left")  # 5 steps in 10 s, 15 + 20 to go
-    assert total_line(progress[:1], elapsed=10).endswith("; 0:10")
 
 
 @pytest.mark.parametrize("recipe", recipe_names())

@@ -1,6 +1,5 @@
-"""Contracts of every registered task, and exactness of addition."""
+"""Exactness of addition, carries and drawing (the contracts of all tasks are in `lengthlab.config.contracts`)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,92 +7,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lengthlab.batches import Pipeline
+from lengthlab.config.checks import require_problems
+from lengthlab.config.contracts.tasks import answers_are_the_oracle_s
+from lengthlab.config.contracts.tasks import build as build_task
+from lengthlab.config.load import load_config
 from lengthlab.errors import UserError
 from lengthlab.seeding import generator
 from lengthlab.tasks import TASKS
 from lengthlab.tasks.addition import Addition, AdditionOptions
 from lengthlab.tasks.task import Digits, Task
 
-VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "addition": [
-        {},
-        {"lengths": "independent"},
-        {"operands": 3},
-        {"operands": 11, "lengths": "independent"},
-        {"operands": 25},
-    ],
-    "multiplication": [{}, {"second": 0}, {"second": 3}],
-}
-CASES = [
-    pytest.param(name, options, id="-".join([name, *map(str, options.values())]))
-    for name in TASKS.names()
-    for options in VARIANTS.get(name, [{}])
-]
-every = pytest.mark.parametrize(("name", "options"), CASES)
-
-
-def text(row: list[int]) -> str:
-    return "".join(map(str, row))
-
 
 def number(row: list[int]) -> int:
     """Digits, units first, as a Python integer."""
-    return int(text(row[::-1]))
-
-
-# Independent oracles: from operands (lists of digits, place 0 first) to what the answer must be.
-ORACLES: dict[str, Callable[..., Any]] = {
-    "addition": lambda *rows: sum(map(number, rows)),
-    "subtraction": lambda a, b: number(a) - number(b),
-    "multiplication": lambda a, b: number(a) * number(b),
-    "copy": lambda a: text(a),
-    "reverse": lambda a: "".join(reversed(text(a))),
-    "sort": lambda a: "".join(sorted(text(a))),
-    "parity": lambda a: str(text(a).count("1") % 2),
-}
+    return int("".join(map(str, row[::-1])))
 
 
 def build(name: str, **options: Any) -> Task:
-    task_class = TASKS[name].load()
-    return task_class(task_class.options_class(kind=name, **options))
+    return build_task(name, options)
+
+
+@pytest.mark.parametrize("name", TASKS.names())
+@pytest.mark.parametrize("digits", [200, 1000])
+def test_long_answers_are_exact_too(name: str, digits: int) -> None:
+    answers_are_the_oracle_s(name, {}, (digits,))
 
 
 def integers(digits: Digits) -> list[int]:
     return [number(row) for row in digits.tolist()]
-
-
-@every
-@pytest.mark.parametrize("digits", [1, 2, 7, 40, 1000])
-def test_answers_equal_those_of_an_independent_oracle(name: str, options: dict[str, Any], digits: int) -> None:
-    task = build(name, **options)
-    if name == "multiplication" and digits == 1000 and options.get("second") == 0:
-        digits = 200  # a million products a problem would take long
-    problems = task.draw(generator(0, "test"), digits, 30)
-    assert len(problems.operands) == task.operands
-    rows = zip(*(operand.tolist() for operand in problems.operands), strict=True)
-    answers = problems.answer.tolist()
-    assert [number(row) if task.numeric else text(row) for row in answers] == [ORACLES[name](*row) for row in rows]
-    assert problems.answer.max() <= 9
-    assert (problems.carries is not None) == task.has_carries
-
-
-@every
-def test_same_seed_same_problems(name: str, options: dict[str, Any]) -> None:
-    first, again, other = (build(name, **options).draw(generator(seed, "test"), 8, 50) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.answer, again.answer)
-    assert first.answer.shape != other.answer.shape or (first.answer != other.answer).any()
-
-
-@every
-@pytest.mark.parametrize("digits", [1, 2, 15])
-def test_longest_operand_has_exactly_the_digits_asked_for(name: str, options: dict[str, Any], digits: int) -> None:
-    task = build(name, **options)
-    for seed in range(5):
-        problems = task.draw(generator(seed, "test"), digits, 100)
-        assert max(operand.shape[1] for operand in problems.operands) == digits
-        if task.numeric:
-            lengths = np.array([[len(str(n)) for n in integers(operand)] for operand in problems.operands])
-            assert (lengths.max(axis=0) == digits).all()
 
 
 def test_subtraction_puts_the_larger_number_first() -> None:
@@ -132,19 +74,6 @@ def test_a_carry_runs_through_exactly_the_places_asked_for(digits: int, chain: i
     assert len(np.unique(problems.carries.argmax(axis=1))) == digits - chain + 1  # anywhere it fits
 
 
-@every
-@pytest.mark.parametrize("digits", [1, 2, 9])
-def test_no_problem_is_wider_than_the_widest(name: str, options: dict[str, Any], digits: int) -> None:
-    task = build(name, **options)
-    widest = task.solve(task.widest(digits))
-    for seed in range(10):
-        problems = task.draw(generator(seed, "test"), digits, 5)
-        assert problems.answer.shape[1] <= widest.answer.shape[1]
-        assert all(o.shape[1] <= w.shape[1] for o, w in zip(problems.operands, widest.operands, strict=True))
-        if task.numeric:  # without leading zeros too
-            assert max(map(len, map(str, integers(problems.answer)))) <= len(str(integers(widest.answer)[0]))
-
-
 def test_carry_chains_are_for_sums_of_two() -> None:
     for name, options, chain in [
         ("copy", {}, 1),
@@ -175,3 +104,25 @@ def test_operands_are_uniform_among_numbers_of_their_length() -> None:
     counts = np.bincount(integers(operand), minlength=100)
     assert counts[:10].sum() == 0
     assert abs(counts[10:] - 1000).max() < 6 * np.sqrt(1000)  # six standard deviations
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_symmetric_sums_add_a_number_to_itself(sparse: bool) -> None:
+    problems = build("addition").draw_symmetric(generator(0, "test"), 6, 300, sparse)
+    a, b = problems.operands
+    assert np.array_equal(a, b) and a.shape == (300, 6)
+    filled = (a > 0).sum(axis=1)
+    assert (filled == 1).all() if sparse else filled.mean() > 5
+    assert set((a > 0).argmax(axis=1)) == set(range(6)) or not sparse  # anywhere
+    values = [2 * int("".join(map(str, row[::-1]))) for row in a.tolist()]
+    assert [int("".join(map(str, row[::-1]))) for row in problems.answer.tolist()] == values
+
+
+def test_symmetric_sums_are_for_addition_and_leave_no_room_for_chains() -> None:
+    with pytest.raises(UserError, match=r"evaluation\.operands: only addition"):
+        build("copy").draw_symmetric(generator(0, "test"), 5, 3, sparse=False)
+    pipeline = Pipeline(load_config("smoke", ["evaluation.operands=sparse"]))
+    problems, _ = next(pipeline.test_batches(4, 3))
+    assert problems.count == 3 and (problems.operands[0] > 0).sum() == 3
+    with pytest.raises(UserError, match=r"evaluation\.operands: a carry chain chooses the operands itself"):
+        require_problems(pipeline, 4, chain=2)

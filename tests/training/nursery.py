@@ -10,10 +10,11 @@ import signal
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from lengthlab.recipes.load import load_config
-from lengthlab.runs import Run
+from lengthlab.config.load import load_config
+from lengthlab.runs.run import Run
 from lengthlab.training.checkpoint import saved_steps
 from lengthlab.training.loop import Trainer, Watcher
 
@@ -23,7 +24,7 @@ def tell(end: int, line: dict[str, Any]) -> None:
 
 
 def main(overrides: list[str], kills: int) -> None:
-    config = load_config("smoke", overrides)
+    config = load_config(str(Path(__file__).parents[1] / "smoke.yaml"), overrides)
     run, rng, steps = Run.of(config), random.Random(0), []
     for _ in range(kills):
         heard, told = os.pipe()

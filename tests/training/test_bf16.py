@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lengthlab.config import Config
+from lengthlab.config.schema import Config
 from lengthlab.training import hardware
-from lengthlab.training.bf16 import Fp32Products
+from lengthlab.training.hardware import Fp32Products
 from lengthlab.training.step import Engine
+
+pytestmark = pytest.mark.numeric
 
 
 @pytest.mark.parametrize("encoding", ["none", "fire", "rope"])
@@ -20,11 +22,11 @@ def test_gradients_are_those_of_bf16(
     encoding: str, smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gradients(precision: str, emulated: bool) -> Tensor:
-        monkeypatch.setattr(hardware, "has_fast_bf16", lambda device: not emulated)
+        monkeypatch.setenv("LENGTHLAB_BF16", "no" if emulated else "yes")
         engine = Engine(smoke(f"training.precision={precision}", f"encoding={encoding}"))
         assert isinstance(engine.products, Fp32Products) == emulated
         with engine.products:
-            engine._backward(engine.pipeline.training_batches(0, 4), 1)
+            engine.backward(engine.pipeline.training_batches(0, 4), 1)
         return torch.cat([weights.grad.flatten() for weights in engine.model.parameters() if weights.grad is not None])
 
     fp32, bf16 = gradients("fp32", False), gradients("bf16", False)
@@ -54,7 +56,7 @@ def test_attention_and_products_are_rounded_once() -> None:
 def test_it_is_chosen_where_there_is_no_bf16_arithmetic_and_is_not_compiled(
     smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hardware, "has_fast_bf16", lambda device: False)
+    monkeypatch.setenv("LENGTHLAB_BF16", "no")
     chosen = hardware.choose(smoke("training.precision=bf16", "training.compile=on").training, 0)
     assert chosen.emulates and not chosen.compile and chosen.arithmetic is torch.float32 and len(chosen.notes) == 2
     assert not hardware.choose(smoke().training, 0).emulates

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from lengthlab.batches import Pipeline
-from lengthlab.config import Config
+from lengthlab.config.load import load_config
+from lengthlab.config.schema import Config
 from lengthlab.model.build import build_model
-from lengthlab.recipes.load import load_config
 from lengthlab.training.estimate import estimate
 from lengthlab.training.schedule import longest_digits
 
@@ -29,3 +29,12 @@ def test_the_paper_s_run_has_thirteen_billion_tokens() -> None:
     expected = estimate(load_config("zhou2024"))
     assert expected.tokens == pytest.approx(50_000 * 128 * 2048, rel=1e-3)
     assert expected.parameters == pytest.approx(25.3e6, rel=0.005)
+
+
+def test_batches_of_constant_tokens_are_counted_length_by_length(smoke: Callable[..., Config]) -> None:
+    config = smoke("training.steps=600", "training.digits=4", "training.growth=0.5", "training.batch_tokens=200")
+    pipeline = Pipeline(config)
+    steps = [pipeline.training_batches(s, longest_digits(s, config.training)) for s in range(600)]
+    expected = estimate(config)
+    assert expected.tokens == pytest.approx(sum(b.tokens.numel() for batches in steps for b in batches), rel=0.03)
+    assert expected.examples == pytest.approx(sum(len(b.tokens) for batches in steps for b in batches), rel=0.03)

@@ -1,4 +1,4 @@
-"""Training: the loss falls, the same seeds give the same run, and trouble is told."""
+"""Training: the loss falls, the same seeds give the same run, and trouble is reported."""
 
 import json
 import os
@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
-from lengthlab.config import Config
+from lengthlab.config.schema import Config
 from lengthlab.errors import RunFailed
 from lengthlab.evaluation.load import load_model
 from lengthlab.optimizers import OPTIMIZERS
-from lengthlab.runs import Run
+from lengthlab.runs.run import Run
 from lengthlab.training.loop import Trainer, Watcher
-from lengthlab.training.step import answer_loss
+from lengthlab.training.step import Engine, answer_loss
+
+pytestmark = pytest.mark.numeric
+LOSSES_BEFORE = [4.3770207, 4.3149905, 4.2077735, 3.9521795]  # of the smoke recipe at commit a2a253a
 
 
 def train(config: Config, **watcher: Callable[..., None]) -> Run:
@@ -33,7 +37,7 @@ def test_training_lowers_the_loss(optimizer: str, smoke: Callable[..., Config], 
     batch = trainer.pipeline.training_batches(0, 2)[0]
     before = answer_loss(trainer.model, batch)[0].item()
     for step in range(60):
-        trainer.train_step(step)
+        trainer.engine.step(step)
     after = answer_loss(trainer.model, batch)[0].item()
     assert after < 0.6 * before
 
@@ -74,6 +78,8 @@ def test_a_finished_run_is_complete_and_loads(smoke: Callable[..., Config]) -> N
     assert [{k: v for k, v in line.items() if k != "tokens_per_second"} for line in heard] == run.metrics
     assert [line["step"] for line in run.metrics] == [5, 10, 10, 15, 20, 20]
     assert run.metrics[2]["exact_match"].keys() == {"2", "4"}
+    losses = [line["loss"] for line in run.metrics if "loss" in line]
+    assert losses == pytest.approx(LOSSES_BEFORE, rel=1e-5)
     assert run.config == config and run.config.id == run.id
     environment = json.loads((run.path / "environment.json").read_text())
     assert {"python", "packages", "commit", "cpu", "threads", "precision", "compile"} <= environment.keys()
@@ -105,7 +111,7 @@ def test_an_interrupted_run_says_so_and_keeps_its_weights(smoke: Callable[..., C
 
 
 def first_loss(config: Config, folder: Path) -> float:
-    return Trainer(config, Run(folder), Watcher()).train_step(0)["loss"]
+    return Trainer(config, Run(folder), Watcher()).engine.step(0)["loss"]
 
 
 def test_bf16_can_be_forced(smoke: Callable[..., Config], tmp_path: Path) -> None:
@@ -124,4 +130,49 @@ def test_packed_steps_hold_examples_of_all_lengths_and_weigh_every_token_alike(
     assert sum(batch.tokens.numel() for batch in batches) == pytest.approx(4 * 200, rel=0.25)
     losses = [answer_loss(trainer.model, batch)[0].item() for batch in batches]
     expected = sum(losses) / sum(batch.targets.numel() for batch in batches)
-    assert trainer.train_step(0)["loss"] == pytest.approx(expected, rel=1e-5)
+    assert trainer.engine.step(0)["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_best_weights_are_chosen_on_training_lengths_only(
+    smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores are planted: the best training length comes at step 10, the best longer length at step 15."""
+    from lengthlab.evaluation.exact_match import Scores
+    from lengthlab.training import loop
+
+    planted = iter([(0.1, 0.0), (0.9, 0.2), (0.5, 1.0)])
+
+    def scores(*arguments: object, **more: object) -> list[Scores]:
+        inside, beyond = next(planted, (0.0, 0.0))
+        return [Scores(2, 8, inside, 0, 1), Scores(4, 8, beyond, 0, 1)]
+
+    monkeypatch.setattr(loop, "exact_match", scores)
+    config = smoke("training.evaluate_every=5", "training.log_every=5")
+    trainer = Trainer(config, Run.of(config), Watcher())
+    trainer.train()
+    assert trainer.progress.best == 0.9
+    engine = Engine(config)
+    for step in range(10):
+        engine.step(step)
+    best = load_file(trainer.run.weights_file("best"))
+    assert torch.equal(best["embedding.weight"], engine.model.embedding.weight)
+
+
+def test_limits_end_training_after_the_step_that_reaches_them(smoke: Callable[..., Config]) -> None:
+    by_examples = train(smoke("training.max_examples=60"))
+    assert by_examples.status["step"] == 8 and "training.max_examples reached" in by_examples.status["message"]
+    by_tokens = train(smoke("training.max_tokens=400"))
+    tokens = [line["tokens"] for line in by_tokens.metrics if "loss" in line][-1]
+    assert tokens >= 400 > tokens - 8 * 28
+    assert by_tokens.status["state"] == "finished" and by_tokens.evaluation
+
+
+def test_training_stops_early_once_its_lengths_are_learned(smoke: Callable[..., Config]) -> None:
+    learns = smoke(
+        "training.digits=1", "format.hints=0", "positions=sequential", "model.width=64", "training.batch=64",
+        "training.steps=2000", "training.evaluate_every=50", "training.evaluate_digits=[1, 2]", "training.stop_at=0.5",
+        "training.optimizer.rate=0.003", "evaluation.digits=1-2",
+    )  # fmt: skip
+    run = train(learns)
+    assert run.status["state"] == "finished" and run.status["step"] < 2000
+    assert "stopped after step" in run.status["message"]

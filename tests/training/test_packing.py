@@ -6,15 +6,14 @@ import pytest
 import torch
 
 from lengthlab.batches import Batch, Pipeline
-from lengthlab.config import Config
+from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
 from lengthlab.positions import POSITIONS
-from lengthlab.training.ahead import Ahead
 from lengthlab.training.packing import pack, packed_loss
-from lengthlab.training.step import Engine, answer_loss
+from lengthlab.training.step import Ahead, Engine, answer_loss
 
 OTHERS = [
     ["model.mask=prefix"],
@@ -98,6 +97,7 @@ def test_an_example_longer_than_a_row_is_refused(smoke: Callable[..., Config]) -
         pack([batch], 8)
 
 
+@pytest.mark.numeric
 def test_training_on_packed_rows_ends_with_the_same_weights(smoke: Callable[..., Config]) -> None:
     def trained(rows: str) -> dict[str, torch.Tensor]:
         engine = Engine(smoke("training.pack=64", "training.batch=4", f"training.rows={rows}"))

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.config import Config
-from lengthlab.runs import Run
+from lengthlab.config.schema import Config
+from lengthlab.runs.run import Run
 from lengthlab.training.loop import Trainer, Watcher
 
+SMOKE = str(Path(__file__).parents[1] / "smoke.yaml")
 OVERRIDES = ["training.log_every=1", "training.batch=9", "training.steps=60", "training.accumulate=2"]
+OVERRIDES += ["training.growth=0", "training.digits=8", "training.mastery={accuracy: 0.2, streak: 2}"]
 
 
 def torchrun(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -22,15 +24,20 @@ def torchrun(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command += ["--master-port", "0", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "-m", "lengthlab"]
     environment = os.environ | {"LENGTHLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(
-        [*command, "train", "smoke", *OVERRIDES, *arguments], env=environment, stdout=subprocess.PIPE,
+        [*command, "train", SMOKE, *OVERRIDES, *arguments], env=environment, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+
+
+def longest(run: Run) -> list[int]:
+    return [line["longest"] for line in run.metrics if "longest" in line]
 
 
 def losses(run: Run) -> list[float]:
     return [line["loss"] for line in run.metrics if "loss" in line]
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
     config = smoke(*OVERRIDES)
     alone = Run(tmp_path / "alone")
@@ -42,10 +49,12 @@ def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], tmp_
     assert together.status["state"] == "finished"
     assert losses(together) == pytest.approx(losses(alone), rel=1e-3)
     assert len(losses(together)) == 60
+    assert longest(together) == longest(alone) and len(set(longest(alone))) > 1
     assert [line["examples"] for line in together.metrics if "loss" in line][-1] == 60 * 18
 
 
-def test_a_checkpoint_of_two_processes_goes_on_in_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_checkpoint_of_two_processes_resumes_in_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
     config = smoke(*OVERRIDES, "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
     process = torchrun(tmp_path / "two", "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
     assert process.stdout is not None
@@ -65,7 +74,7 @@ def test_a_checkpoint_of_two_processes_goes_on_in_one(smoke: Callable[..., Confi
     notes: list[str] = []
     with pytest.raises(KeyboardInterrupt):
         Trainer(config, run, Watcher(metrics=stop_soon, note=notes.append)).train()
-    assert any(note.startswith("going on after step") for note in notes)
+    assert any(note.startswith("resuming after step") for note in notes)
     alone = Run(tmp_path / "alone")
     with pytest.raises(KeyboardInterrupt):
         Trainer(config, alone, Watcher(metrics=stop_soon)).train()

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthlab.analysis.attempts import Attempts
-from lengthlab.analysis.verdicts import CARRY, EARLY, FARTHER, KINDS, LATE, NEIGHBOUR, OTHER, SHIFTS, judge
+from lengthlab.analysis.names import SHIFTS
+from lengthlab.analysis.verdicts import CARRY, EARLY, FARTHER, KINDS, LATE, NEIGHBOUR, OTHER, Attempts, judge
 from lengthlab.formats.vocabulary import END, PAD, Vocabulary
 from lengthlab.tasks.task import Digits
 
@@ -21,7 +21,7 @@ WHOLE, AROUND = 64, 24  # longer answers are cut to so many tokens on each side 
 
 
 @dataclass(frozen=True)
-class Example:
+class WrongAnswer:
     """A wrong answer. Tokens are those around the first mistake; `wrong` marks them in `written`."""
 
     kind: str
@@ -34,9 +34,9 @@ class Example:
     explanation: str
 
 
-def examples_of_each_kind(attempts: Sequence[Attempts], vocabulary: Vocabulary, each: int = 2) -> list[Example]:
+def examples_of_each_kind(attempts: Sequence[Attempts], vocabulary: Vocabulary, each: int = 2) -> list[WrongAnswer]:
     """The first `each` wrong answers of every kind of first mistake."""
-    found: dict[int, list[Example]] = {kind: [] for kind in range(len(KINDS))}
+    found: dict[int, list[WrongAnswer]] = {kind: [] for kind in range(len(KINDS))}
     for part in attempts:
         answers, _ = judge([part])
         for row in np.flatnonzero(~answers.correct):
@@ -46,7 +46,7 @@ def examples_of_each_kind(attempts: Sequence[Attempts], vocabulary: Vocabulary, 
     return [example for examples in found.values() for example in examples]
 
 
-def describe(part: Attempts, row: int, kind: int, vocabulary: Vocabulary) -> Example:
+def describe(part: Attempts, row: int, kind: int, vocabulary: Vocabulary) -> WrongAnswer:
     """One wrong answer."""
     differs = part.differs[row]
     first = int(np.argmax(differs))
@@ -55,7 +55,7 @@ def describe(part: Attempts, row: int, kind: int, vocabulary: Vocabulary) -> Exa
     produced = part.produced[row].tolist()
     written = produced[start : min(stop, produced.index(END) + 1 if END in produced else stop)]
     operands = [_number(operand[row]) for operand in part.problems.operands]
-    return Example(
+    return WrongAnswer(
         kind=KINDS[kind],
         digits=part.digits,
         sum=f"{' + '.join(operands)} = {_number(part.problems.answer[row])}",
@@ -77,7 +77,7 @@ def _explain(part: Attempts, row: int, column: int, kind: int, vocabulary: Vocab
         missing = int((part.expected[row, column:] != PAD).sum()) - 1
         return f"it ended with {missing} {'token' if missing == 1 else 'tokens'} still to come, {due} first"
     if kind == LATE:
-        return f"the answer is complete, but it went on with {written}"
+        return f"the answer is complete, but it continued with {written}"
     if kind not in (CARRY, NEIGHBOUR, FARTHER, OTHER):
         return f"{due} was due, it wrote {written}"
     place = int(part.layout.place[row, column])
@@ -99,7 +99,7 @@ def _source(part: Attempts, row: int, place: int, written: int) -> str:
             if (sum(digits) + carry) % 10 == written:
                 there = f" at place {place + shift}" if shift else ""
                 return f", which {' + '.join(map(str, digits))} + carry {carry}{there} would give"
-    return ", which no place near by gives"
+    return ", which no nearby place gives"
 
 
 def _digit(number: Digits, place: int) -> int:

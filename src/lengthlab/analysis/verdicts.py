@@ -1,4 +1,4 @@
-"""Digit by digit and answer by answer: what is wrong, and what else would explain it.
+"""What a model wrote, digit by digit and answer by answer: what is wrong, and what else would explain it.
 
     places        3210
     operands      0472 + 0391
@@ -6,7 +6,7 @@
 
 At place 1 the digit 6 is due. If 7 is written, the place was right and a carry was added that is not there. If 8 is
 written, it may be that of place 2, 4 + 3 and a carry: the model looked one place too high. By luck a wrong digit can
-match as well, so every match is told together with the share of the nine wrong digits that would have matched.
+match as well, so every match is reported with the share of the nine wrong digits that would have matched.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,20 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from lengthlab.analysis.attempts import Attempts
-from lengthlab.formats.layout import DIGIT, ENDING, HINT, IntArray
-from lengthlab.formats.vocabulary import END
+from lengthlab.analysis.names import SHIFTS
+from lengthlab.batches import Batch, Pipeline
+from lengthlab.errors import UserError
+from lengthlab.evaluation.answers import answers
+from lengthlab.formats.layout import DIGIT, ENDING, HINT, IntArray, Layout
+from lengthlab.formats.vocabulary import END, PAD
+from lengthlab.model.transformer import Transformer
+from lengthlab.tasks.task import Problems
 
 Flags = NDArray[np.bool_]
 
-SHIFTS = (-3, -2, -1, 0, 1, 2, 3)  # places looked at instead of the right one; 0 with another carry
 HALF_SHIFTS = (-1, 1)  # the same for one operand only, the others being read at the right place
 NO_DIGIT, NOT_WRITTEN = -1, -2  # instead of a digit: another token, or nothing because the answer had ended
 
@@ -41,7 +46,55 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Table:
+class Attempts:
+    """B sums whose numbers have the same shapes, with the A columns of their answers, end token included."""
+
+    digits: int  # of the longest operand
+    problems: Problems
+    layout: Layout  # of the answer's columns: (B, A)
+    expected: IntArray  # (B, A), PAD after the end
+    produced: IntArray  # (B, A), PAD after an end; cut after A tokens
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """(B, A): where another token was written than should have been; nothing counts after the true end."""
+        return (self.produced != self.expected) & (self.expected != PAD)
+
+    @property
+    def operands(self) -> int:
+        return len(self.problems.operands)
+
+
+def require_sums(pipeline: Pipeline, run: str) -> None:
+    """Refuse what the analysis has no words for: only sums have carries that it knows and places that line up."""
+    if pipeline.task.symbol != "+":
+        kind = pipeline.config.task.kind
+        raise UserError(f"run {run} was trained on {kind}; analyse explains the mistakes of addition only")
+
+
+def attempt(model: Transformer, pipeline: Pipeline, digits: int, examples: int) -> list[Attempts]:
+    """The model's own greedy answers to the first `examples` test problems of a length.
+
+    Each token is written after the model's own tokens, wrong ones included, as in use.
+    """
+    return [
+        attempts_of(digits, problems, batch, answers(model, batch).produced)
+        for problems, batch in pipeline.test_batches(digits, examples)
+    ]
+
+
+def attempts_of(digits: int, problems: Problems, batch: Batch, produced: torch.Tensor) -> Attempts:
+    """Join what was asked with what was written, (B, A)."""
+    expected = batch.targets.numpy()
+    first, layout = batch.answer, batch.layout
+    role, place, segment = (
+        np.broadcast_to(values[:, first:], expected.shape) for values in (layout.role, layout.place, layout.segment)
+    )
+    return Attempts(digits, problems, Layout(role, place, segment, 0), expected, produced.numpy())
+
+
+@dataclass(frozen=True)
+class ColumnTable:
     """Columns of equal length."""
 
     @classmethod
@@ -51,7 +104,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class DigitTable(Table):
+class DigitTable(ColumnTable):
     """One entry for each digit that belongs in an answer: (N,)."""
 
     digits: IntArray  # length of the operands
@@ -70,7 +123,7 @@ class DigitTable(Table):
 
 
 @dataclass(frozen=True)
-class AnswerTable(Table):
+class AnswerTable(ColumnTable):
     """One entry for each answer: (M,)."""
 
     digits: IntArray

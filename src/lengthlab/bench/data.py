@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from lengthlab.batches import Pipeline
-from lengthlab.bench.timing import take_turns
-from lengthlab.config import Config
+from lengthlab.bench.contestant import take_turns
+from lengthlab.config.load import load_config, validate
+from lengthlab.config.schema import Config
 from lengthlab.formats import FORMATS
 from lengthlab.formats.format import Format
 from lengthlab.formats.vocabulary import BEGIN, END
-from lengthlab.recipes.load import load_config, validate
 from lengthlab.training.step import Engine
 
 RECIPE = "zhou2024-mini"
@@ -24,7 +24,7 @@ BATCHES = 10  # in a turn of the arrays: the loop's thousands of lists leave the
 
 
 @dataclass(frozen=True)
-class Row:
+class FormatSpeed:
     """One format: tokens made per second, by arrays and by a loop."""
 
     format: str
@@ -40,7 +40,7 @@ class Row:
         return asdict(self) | {"ratio": self.ratio}
 
 
-def bench_formats(digits: int, batch: int, repeats: int) -> list[Row]:
+def bench_formats(digits: int, batch: int, repeats: int) -> list[FormatSpeed]:
     """Sums of `digits` digits in batches of `batch`, for every format, with and without hints."""
     rows = []
     for kind in FORMATS.names():
@@ -60,7 +60,9 @@ def bench_formats(digits: int, batch: int, repeats: int) -> list[Row]:
                 np.array([plain_row(pipeline.format, kind, digits, plain) for _ in range(batch)])
 
             timing = take_turns({"arrays": arrays, "loop": loop}, repeats)
-            rows.append(Row(kind, hints, BATCHES * tokens / timing["arrays"].median, tokens / timing["loop"].median))
+            rows.append(
+                FormatSpeed(kind, hints, BATCHES * tokens / timing["arrays"].median, tokens / timing["loop"].median)
+            )
     return rows
 
 
@@ -114,5 +116,5 @@ def share_of_a_step(config: Config, repeats: int) -> float:
 def bench_data(digits: int, batch: int, repeats: int) -> dict[str, Any]:
     """Everything that `lengthlab bench data` prints."""
     rows = [row.as_dict() for row in bench_formats(digits, batch, repeats)]
-    share = share_of_a_step(load_config(RECIPE), max(5, repeats // 3))
+    share = share_of_a_step(load_config(RECIPE, ["training.compile=off"]), max(5, repeats // 3))
     return {"digits": digits, "batch": batch, "formats": rows, "recipe": RECIPE, "share_of_a_step": share}

@@ -19,16 +19,16 @@ from rich.table import Table
 from torch import Tensor
 
 from lengthlab.batches import Batch, Pipeline
+from lengthlab.bench.contestant import take_turns
 from lengthlab.bench.rivals import llama, x_transformers
-from lengthlab.bench.timing import take_turns
-from lengthlab.environment import cpu_name
-from lengthlab.evaluation.answers import answers, rows_at_once
-from lengthlab.evaluation.decode import decode
+from lengthlab.cli.console import table
+from lengthlab.config.checks import require_length
+from lengthlab.config.load import load_config
+from lengthlab.evaluation.answers import answers, decode, rows_at_once
 from lengthlab.formats.vocabulary import END
-from lengthlab.model.build import build_model
-from lengthlab.model.memory import keep_freed_memory
+from lengthlab.model.build import build_model, keep_freed_memory
 from lengthlab.model.transformer import Transformer
-from lengthlab.recipes.load import load_config
+from lengthlab.runs.environment import cpu_name
 
 MOSTLY = 0.95  # share of right answers of a model that is mostly right
 UNCACHED_ROWS = 2  # decoding without a cache is slow: it is timed on this many sums
@@ -79,7 +79,7 @@ def _model(recipe: str, digits: int) -> tuple[Transformer, Pipeline]:
     keep_freed_memory()
     config = load_config(recipe, [f"evaluation.digits={digits}"])
     pipeline = Pipeline(config)
-    pipeline.require(digits, "--digits")
+    require_length(pipeline, digits, "--digits")
     model = build_model(config, len(pipeline.format.vocabulary)).eval()
     _never_end(model.output)
     return model, pipeline
@@ -166,13 +166,10 @@ def tables(result: dict[str, Any]) -> list[Table]:
     views = []
     for digits, rows in result["lengths"].items():
         title = f"Greedy answers to 1,000 sums of {digits} digits ({result['recipe']}, {result['rows']} at once)"
-        view = Table(title=title, title_justify="left")
-        for column in ("", "seconds", "quartiles", "to fastest rival"):
-            view.add_column(column, justify="left" if not column else "right")
+        view = table(title, ("",), ("seconds", "quartiles", "to fastest rival"))
         for row in rows:
             spread = f"{row['low']:,.1f} - {row['high']:,.1f}"
             view.add_row(row["name"], f"{row['seconds']:,.1f}", spread, f"{row['ratio']:.2f}x")
         view.caption = f"{result['machine']}, {result['threads']} thread(s)"
-        view.caption_justify = "left"
         views.append(view)
     return views

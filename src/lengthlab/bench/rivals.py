@@ -1,4 +1,5 @@
-"""What people would otherwise train with, as they run it: eager, fp32, AdamW, every position through the output.
+"""What people would otherwise train with, as they run it: eager, AdamW, every position through the output; in fp32, or
+under bf16 autocast.
 
 All have the same number of layers, width, heads and, to within 2%, parameters.
 """
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lengthlab.config import ModelOptions
+from lengthlab.config.model import ModelOptions
 
 
 class NanoBlock(nn.Module):
@@ -95,20 +96,18 @@ RIVALS = {"nanoGPT-style": nanogpt, "x-transformers": x_transformers, "transform
 
 
 class Rival:
-    """One training step of a rival, on the same batch, with the loss on the answer."""
+    """One training step of a rival, on the same batch, with the loss on the answer; `half`: under bf16 autocast."""
 
-    def __init__(self, model: nn.Module, forward: Callable[[Tensor], Tensor]) -> None:
+    def __init__(self, model: nn.Module, forward: Callable[[Tensor], Tensor], half: bool = False) -> None:
         self.model = model
         self.forward = forward
+        self.half = half
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
 
-    @property
-    def parameters(self) -> int:
-        return sum(parameter.numel() for parameter in self.model.parameters())
-
     def step(self, tokens: Tensor, answer: int) -> None:
-        logits = self.forward(tokens[:, :-1])[:, answer - 1 :]
-        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, answer:].flatten())
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.half):
+            logits = self.forward(tokens[:, :-1])[:, answer - 1 :]
+        loss = F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, answer:].flatten())
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()

@@ -1,157 +1,220 @@
-"""`lengthlab bench train`: tokens trained per second, against rivals of the same size on the same batches."""
+"""`lengthlab bench train`: tokens trained per second at the shapes of a recipe.
 
+The contestants are this engine, an earlier commit of it, and rivals of the same size as their users run them; where
+the processor has bf16 arithmetic, all of them in bf16 too. They take turns, each in a process of its own.
+Ratios are of processor time, which a busy neighbour disturbs least; with one thread on a quiet machine it is time.
+"""
+
+import statistics
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
-from rich import box
 from rich.table import Table
 
-from lengthlab.batches import Pipeline
-from lengthlab.bench.contestant import Contestant
+from lengthlab.batches import Batch, Pipeline
+from lengthlab.bench.contestant import Baseline, ChildContestant, Contestant, Participant, Timing, unpack
 from lengthlab.bench.rivals import RIVALS, Rival
-from lengthlab.bench.timing import Timing, take_turns
-from lengthlab.config import Config
-from lengthlab.environment import cpu_name
-from lengthlab.recipes.load import load_config
+from lengthlab.cli.console import table
+from lengthlab.config.load import load_config
+from lengthlab.config.schema import Config
+from lengthlab.runs.environment import cpu_name
 from lengthlab.training.estimate import matmul_flops
+from lengthlab.training.hardware import has_fast_bf16
 from lengthlab.training.step import Engine
 
-OURS = {
-    "lengthlab NoPE": ("encoding=none", "positions=sequential"),
-    "lengthlab FIRE": ("encoding=fire", "positions=randomized", "positions.maximum=2048"),
-}
-COMPILED = "lengthlab FIRE compiled"
+OURS = "lengthlab"
+MANY_HINTS = 102  # the paper's number, where the recipe has too few for the length
 
 
-def bench_train(size: str, digits: int, batch: int, repeats: int, threads: int, compiled: bool) -> dict[str, Any]:
-    """Every contestant trains on the same sums of `digits` digits; one of ours for each kind of encoding.
-
-    Each has a process of its own, as its users would run it. If `compiled`, FIRE takes part with torch.compile
-    too, and the steps after which that pays are told.
-    """
+def bench_train(
+    recipe: str,
+    overrides: Sequence[str],
+    lengths: Sequence[int],
+    batch: int | None,
+    repeats: int,
+    threads: int,
+    compiled: bool = False,
+    baseline: str | None = None,
+) -> dict[str, Any]:
+    """For each length, what every contestant does on the same sums, with the recipe's optimizer for ours."""
     torch.set_num_threads(threads)
-    configs = {name: _config(size, digits, batch, (*extra, "training.compile=off")) for name, extra in OURS.items()}
-    if compiled:
-        configs[COMPILED] = _config(size, digits, batch, (*OURS["lengthlab FIRE"], "training.compile=on"))
-    peak = {"fp32": matmul_flops(torch.float32), "bf16": matmul_flops(torch.bfloat16)}
-    contestants = {name: Contestant(_ours, config, threads) for name, config in configs.items()}
-    config = next(iter(configs.values()))
-    contestants |= {name: Contestant(_rival, name, config, threads) for name in RIVALS}
-    first_turns = {name: _seconds(contestant) for name, contestant in contestants.items()}
-    timings = take_turns(contestants, repeats)
-    memory = {name: contestant.retire() for name, contestant in contestants.items()}
-    tokens = Pipeline(config).columns(digits) * batch
-    speeds = {name: tokens / timings[name].median for name in contestants}
-    rows = [
-        {
-            "name": name,
-            "parameters": contestant.parameters,
-            "tokens_per_second": speeds[name],
-            "low": tokens / timings[name].high,
-            "high": tokens / timings[name].low,
-            "share_of_peak": 6 * contestant.parameters * speeds[name] / max(peak.values()),
-            "ratio": speeds[name] / max(speeds[rival] for rival in RIVALS),
-            "start_up_seconds": contestant.start_up_seconds,
-            "peak_memory_bytes": memory[name],
-        }
-        for name, contestant in contestants.items()
-    ]
-    compile_seconds = None
-    if compiled:  # the compiler is imported at start-up, and compiles in the first turn
-        importing = contestants[COMPILED].start_up_seconds - contestants["lengthlab FIRE"].start_up_seconds
-        compile_seconds = importing + first_turns[COMPILED] - timings[COMPILED].median
+    precisions = ("fp32", "bf16") if has_fast_bf16() else ("fp32",)
+    peaks = {"fp32": matmul_flops(torch.float32), "bf16": matmul_flops(torch.bfloat16)}
+    with tempfile.TemporaryDirectory(prefix="lengthlab-baseline-") as folder:
+        source = unpack(baseline, Path(folder)) if baseline else None
+        tables = {}
+        for digits in lengths:
+            settings = _settings(recipe, overrides, digits, batch)
+            field = _field(recipe, settings, digits, threads, precisions, compiled, source)
+            tables[digits] = _race(field, load_config(recipe, settings), digits, repeats, peaks)
     return {
         "machine": cpu_name(),
         "threads": threads,
-        "shape": config.model.model_dump(include={"layers", "width", "feedforward", "heads"}),
-        "batch": batch,
-        "tokens_per_example": tokens // batch,
-        "rows": rows,
-        "matmul_gflops": {name: flops / 1e9 for name, flops in peak.items()},
-        "compile_seconds": compile_seconds,
-        "break_even_steps": _break_even(compile_seconds, timings),
+        "recipe": recipe,
+        "baseline": baseline,
+        "matmul_gflops": {name: flops / 1e9 for name, flops in peaks.items()},
+        "lengths": tables,
     }
 
 
-def _ours(config: Config, threads: int) -> tuple[Callable[[], object], int]:
-    """Training steps of lengthlab, each on a new batch."""
+def _settings(recipe: str, overrides: Sequence[str], digits: int, batch: int | None) -> list[str]:
+    """The recipe at one length, with nothing but training."""
+    settings = [*overrides, f"training.digits={digits}", "training.growth=0", "training.evaluate_digits=[]"]
+    settings += ["evaluation.digits=1", *([f"training.batch={batch}"] if batch else [])]
+    hints = load_config(recipe, overrides).format.model_dump().get("hints", 0)
+    return [*settings, f"format.hints={MANY_HINTS}"] if 0 < hints <= digits else settings
+
+
+def _field(
+    recipe: str,
+    settings: list[str],
+    digits: int,
+    threads: int,
+    precisions: Sequence[str],
+    compiled: bool,
+    source: Path | None,
+) -> dict[str, Contestant]:
+    """All who take part, by name; the name ends with the precision if it is not fp32."""
+    field: dict[str, Contestant] = {}
+    for precision in precisions:
+        end = "" if precision == "fp32" else f", {precision}"
+        ours = [*settings, f"training.precision={precision}", "training.compile=off"]
+        config = load_config(recipe, ours)
+        field[OURS + end] = ChildContestant(_ours, config, digits, threads)
+        if compiled:
+            field[f"{OURS} compiled{end}"] = ChildContestant(
+                _ours, load_config(recipe, [*ours, "training.compile=on"]), digits, threads
+            )
+        if source is not None:
+            options = {"overrides": ours, "digits": digits, "batch": config.training.batch, "threads": threads}
+            pipeline = Pipeline(config)
+            output = len(pipeline.format.vocabulary) * config.model.width
+            flops = _flops(config, output, pipeline.samples(digits, config.training.batch)[1], lean=True)
+            field[f"baseline{end}"] = Baseline(source, flops, recipe=recipe, **options)
+        for name in RIVALS:
+            field[name + end] = ChildContestant(_rival, name, config, digits, threads, precision)
+    return field
+
+
+def _race(
+    field: Mapping[str, Contestant], config: Config, digits: int, repeats: int, peaks: dict[str, float]
+) -> dict[str, Any]:
+    """Turns, every other round in reverse; the fastest matrix product of all rounds is the peak."""
+    for contestant in field.values():
+        contestant()  # to warm up
+    walls: dict[str, list[float]] = {name: [] for name in field}
+    cpus: dict[str, list[float]] = {name: [] for name in field}
+    for turn in range(repeats):
+        for name in list(field)[:: 1 if turn % 2 else -1]:
+            started = time.perf_counter()
+            cpus[name].append(field[name]())
+            walls[name].append(time.perf_counter() - started)
+        peaks["fp32"] = max(peaks["fp32"], matmul_flops(torch.float32))
+        if has_fast_bf16():
+            peaks["bf16"] = max(peaks["bf16"], matmul_flops(torch.bfloat16))
+    memory = {name: contestant.retire() for name, contestant in field.items()}
+    tokens = Pipeline(config).columns(digits) * config.training.batch
+    cpu = {name: statistics.median(values) for name, values in cpus.items()}
+    fastest = min(cpu[name] for name in RIVALS)  # as its users run it
+    rows = []
+    for name, contestant in field.items():
+        timing, half = Timing.of(walls[name]), name.endswith("bf16")
+        earlier = cpu.get("baseline, bf16" if half else "baseline")
+        rows.append(
+            {
+                "name": name,
+                "parameters": contestant.parameters,
+                "tokens_per_second": tokens / timing.median,
+                "low": tokens / timing.high,
+                "high": tokens / timing.low,
+                "cpu_seconds": cpu[name],
+                "share_of_peak": contestant.flops / cpu[name] / peaks["bf16" if half else "fp32"],
+                "to_fastest_rival": fastest / cpu[name],
+                "to_baseline": earlier / cpu[name] if earlier else None,
+                "start_up_seconds": contestant.start_up_seconds,
+                "peak_memory_bytes": memory[name],
+            }
+        )
+    shape = config.model.model_dump(include={"layers", "width", "feedforward", "heads"})
+    optimizer = config.training.optimizer.model_dump()["kind"]
+    return {"batch": config.training.batch, "tokens": tokens, "shape": shape, "optimizer": optimizer, "rows": rows}
+
+
+def _ours(config: Config, digits: int, threads: int) -> Participant:
+    """Training steps of lengthlab."""
     torch.set_num_threads(threads)
     engine = Engine(config)
-    digits, batch = config.training.digits, config.training.batch
-    parameters = sum(parameter.numel() for parameter in engine.model.parameters())
-    return lambda: engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0), parameters
+    batch = config.training.batch
+    example = engine.pipeline.samples(digits, batch)[1]
+
+    def turn() -> None:
+        engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0)
+
+    looked_up = engine.model.looks_up and engine.hardware.precision is torch.float32
+    output = engine.model.output.weight.numel()
+    return Participant(turn, _count(engine.model), _flops(config, output, example, lean=True, looked_up=looked_up))
 
 
-def _rival(name: str, config: Config, threads: int) -> tuple[Callable[[], object], int]:
+def _rival(name: str, config: Config, digits: int, threads: int, precision: str) -> Participant:
     """Training steps of a rival, on one batch of the same sums."""
     torch.set_num_threads(threads)
     pipeline = Pipeline(config)
-    example = pipeline.samples(config.training.digits, config.training.batch)[1]
+    example = pipeline.samples(digits, config.training.batch)[1]
     vocabulary = len(pipeline.format.vocabulary)
-    rival = Rival(*RIVALS[name](config.model, vocabulary, example.tokens.shape[1]))
-    return lambda: rival.step(example.tokens, example.answer), rival.parameters
+    rival = Rival(*RIVALS[name](config.model, vocabulary, example.tokens.shape[1]), half=precision == "bf16")
+    flops = _flops(config, vocabulary * config.model.width, example, lean=False)
+    return Participant(lambda: rival.step(example.tokens, example.answer), _count(rival.model), flops)
 
 
-def _seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
+def _count(model: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _break_even(compile_seconds: float | None, timings: dict[str, Timing]) -> float | None:
-    """After how many steps compiling has saved what it cost; None if it was not tried or saves nothing."""
-    if compile_seconds is None:
-        return None
-    saved = timings["lengthlab FIRE"].median - timings[COMPILED].median
-    return compile_seconds / saved if saved > 0 else None
+def _flops(config: Config, output: int, example: Batch, lean: bool, looked_up: bool = False) -> float:
+    """FLOPs of the products with weights, forward and backward.
+
+    `lean`: the last block answers only; `looked_up`: the first block's queries, keys and values are not computed.
+    """
+    shape, (rows, columns) = config.model, example.inputs.shape
+    answers = example.targets.shape[1] if lean else columns
+    attention, feedforward = shape.width**2, 3 * shape.width * shape.feedforward
+    whole = (shape.layers * shape.loops - 1) * (4 * attention + feedforward) * columns
+    last = 2 * attention * columns + (2 * attention + feedforward) * answers
+    spared = 3 * attention * columns if looked_up else 0
+    return 6.0 * rows * (whole + last + output * answers - spared)
 
 
-def _config(size: str, digits: int, batch: int, extra: tuple[str, ...]) -> Config:
-    overrides = [f"model={size}", f"training.batch={batch}", f"training.digits={digits}", "training.growth=0"]
-    overrides += ["training.optimizer=adamw", "format.hints=102", "evaluation.digits=1"]
-    return load_config("zhou2024-mini", [*overrides, "training.evaluate_digits=[]", *extra])
+def tables(result: dict[str, Any]) -> list[Table]:
+    """The result for people, a table for each length."""
+    return [_table(result, digits, one) for digits, one in result["lengths"].items()]
 
 
-def table(result: dict[str, Any]) -> Table:
-    """The result for people."""
-    shape = result["shape"]
-    batch = f"batch {result['batch']} x {result['tokens_per_example']} tokens, {result['threads']} thread(s)"
-    title = f"Training speed: {shape['layers']} layers, width {shape['width']}, {batch}"
-    view = Table(
-        title=title,
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for column in ("", "tokens/s", "quartiles", "of peak", "ratio", "start", "MiB"):
-        view.add_column(column, justify="left" if not column else "right")
-    for row in result["rows"]:
+def _table(result: dict[str, Any], digits: int, one: dict[str, Any]) -> Table:
+    shape = one["shape"]
+    size = f"{shape['layers']} layers, width {shape['width']}, batch {one['batch']} x {one['tokens'] // one['batch']}"
+    title = f"Training on sums of {digits} digits ({result['recipe']}: {size} tokens, {result['threads']} thread(s))"
+    earlier = ("to baseline",) if result["baseline"] else ()
+    view = table(title, ("",), ("tokens/s", "quartiles", "of peak", "to rival", *earlier, "MiB"))
+    for row in one["rows"]:
+        ratio = f"{row['to_baseline']:.2f}x" if row["to_baseline"] else ""
         view.add_row(
             row["name"],
             f"{row['tokens_per_second']:,.0f}",
             f"{row['low']:,.0f}-{row['high']:,.0f}",
             f"{row['share_of_peak']:.0%}",
-            f"{row['ratio']:.2f}x",
-            f"{row['start_up_seconds']:.1f} s",
+            f"{row['to_fastest_rival']:.2f}x",
+            *([ratio] if earlier else []),
             f"{row['peak_memory_bytes'] / 2**20:,.0f}",
         )
     peak = ", ".join(f"{name} {gflops:.1f} GFLOPS" for name, gflops in result["matmul_gflops"].items())
-    counts = [row["parameters"] for row in result["rows"]]
+    counts = [row["parameters"] for row in one["rows"]]
     view.caption = (
-        f"{result['machine']}; {min(counts):,} to {max(counts):,} parameters; "
-        "the ratio is to the fastest rival; 6 FLOPs a parameter and token count, also where work is left out; "
-        f"matrix products {peak}{_compile_text(result)}"
+        f"{result['machine']}; {min(counts):,} to {max(counts):,} parameters; ours with {one['optimizer']}, rivals "
+        "with adamw; tokens per second of wall time; share of peak and ratios by processor time (to the fastest rival "
+        f"in fp32); matrix products {peak}" + (f"; baseline {result['baseline']}" if earlier else "")
     )
     return view
-
-
-def _compile_text(result: dict[str, Any]) -> str:
-    if result["compile_seconds"] is None:
-        return ""
-    steps = result["break_even_steps"]
-    pays = f"pays after {steps:,.0f} steps of this shape" if steps else "saves nothing at this shape"
-    return f"; torch.compile took {result['compile_seconds']:.0f} s and {pays}"

@@ -1,8 +1,8 @@
 """Encodings decide what a position id does inside the model: nothing, an embedding, a rotation, a bias."""
 
-from lengthlab.registry import Registry
+from lengthlab.config.registry import Registry
 
-ENCODINGS = Registry("encoding", __name__)
+ENCODINGS = Registry("encoding", __name__, default="none", options="options:OPTIONS")
 ENCODINGS.add("none", "none:NoEncoding", "no position information at all (NoPE)")
 ENCODINGS.add("sinusoidal", "absolute:Sinusoidal", "embedding: fixed sines and cosines (Vaswani et al. 2017)")
 ENCODINGS.add("learned", "absolute:Learned", "embedding: a trained vector for each id")
@@ -16,3 +16,10 @@ ENCODINGS.add("fire", "fire:Fire", "bias: a learned function of the normalised l
 ENCODINGS.add("rope", "rope:Rope", "rotation of queries and keys (Su et al. 2021); linear, NTK and YaRN scaling")
 ENCODINGS.add("cope", "cope:Cope", "bias: positions counted by content (Golovneva et al. 2024)")
 ENCODINGS.add("clipped", "bucketed:Clipped", "bias: one for each small difference of ids; made for coupled ids")
+
+ENCODINGS.also_known_as("none", "NoPE")
+ENCODINGS.also_known_as("learned", "absolute", "APE")
+ENCODINGS.also_known_as("t5", "T5 bias")
+ENCODINGS.also_known_as("kerple-log", "KERPLE")
+ENCODINGS.also_known_as("rope", "rotary", "RoFormer")
+__getattr__ = ENCODINGS.class_named  # every registered class is an attribute of this package, imported when asked for

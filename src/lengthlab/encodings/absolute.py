@@ -4,17 +4,10 @@ import math
 from typing import Any
 
 import torch
-from pydantic import Field, field_validator
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape
-from lengthlab.options import EncodingOptions
-
-
-class SinusoidalOptions(EncodingOptions):
-    """Vaswani et al. use a base of 10,000."""
-
-    base: float = Field(default=10_000.0, gt=1, description="ratio of the longest wavelength to the shortest")
+from lengthlab.encodings.options import LearnedOptions, SinusoidalOptions
 
 
 class Sinusoidal(Encoding):
@@ -31,19 +24,6 @@ class Sinusoidal(Encoding):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         angles = positions[..., None] * self.get_buffer("frequencies")  # (1 or B, T, width / 2, rounded up)
         return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., : x.shape[-1]].to(x.dtype)
-
-
-class LearnedOptions(EncodingOptions):
-    """One trained vector for each id; ids beyond the table cannot be encoded."""
-
-    rows: int = Field(default=1024, ge=1, description="size of the table: ids go from 0 to rows - 1")
-
-    @field_validator("shared")
-    @classmethod
-    def _acts_once(cls, shared: bool) -> bool:
-        if not shared:
-            raise ValueError("a table of embeddings acts once, before the first layer; it is always shared")
-        return shared
 
 
 class Learned(Encoding):

@@ -1,15 +1,14 @@
 """Fixed penalties on distance: ALiBi, and hard-ALiBi's windows."""
 
 import math
-from typing import Annotated
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
+from lengthlab.config.sections import EncodingOptions
 from lengthlab.encodings.encoding import Encoding, Shape, distances
+from lengthlab.encodings.options import HardAlibiOptions
 from lengthlab.errors import UserError
-from lengthlab.options import EncodingOptions
 
 
 def alibi_slopes(heads: int) -> list[float]:
@@ -29,14 +28,6 @@ class Alibi(Encoding):
 
     def bias(self, q: Tensor | None, k: Tensor | None, q_positions: Tensor, k_positions: Tensor) -> Tensor:
         return -self.get_buffer("slopes") * distances(q_positions, k_positions).abs()[:, None]
-
-
-class HardAlibiOptions(EncodingOptions):
-    """Heads without a window see everything, with no notion of position."""
-
-    windows: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        default=(), description="window of each head, 0 for none; empty: 1, 2, ... for half of them"
-    )
 
 
 class HardAlibi(Encoding):

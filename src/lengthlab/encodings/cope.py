@@ -8,18 +8,10 @@ b(i, j)        = q_i . e[position(i, j)] / sqrt(D)             e is interpolated
 import math
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape
-from lengthlab.options import EncodingOptions
-
-
-class CopeOptions(EncodingOptions):
-    """One set of vectors for each layer, shared by its heads."""
-
-    reach: int = Field(default=64, ge=1, description="largest contextual position")
-    shared: bool = Field(default=False, description="one set of weights for all layers, or one for each")
+from lengthlab.encodings.options import CopeOptions
 
 
 class Cope(Encoding):

@@ -1,11 +1,12 @@
 """What an encoding is: hooks that do nothing unless they are overridden."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor, nn
 
-from lengthlab.options import EncodingOptions, Options
+from lengthlab.config.sections import EncodingOptions, Options
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,23 @@ class Encoding(nn.Module):
     contextual: ClassVar[bool] = False  # whether `bias` looks at q and k; if not, it is computed once for all layers
     per_id: ClassVar[bool] = False  # whether each id has weights of its own, untrained if training never gave that id
     relative: ClassVar[bool] = True  # whether only differences of ids matter: adding a constant to all changes nothing
+
+    def __init__(self, options: Any = None, shape: Shape | None = None) -> None:
+        super().__init__()
+
+    @classmethod
+    def build(cls, heads: int, head_width: int = 64, **options: Any) -> Self:
+        """The encoding by itself, for a model that is not lengthlab's: `Fire.build(heads=8, units=16)`."""
+        return cls(cls.options_class(kind=cls.__name__, **options), Shape(heads * head_width, heads))
+
+    def forward(
+        self, q_positions: Tensor, k_positions: Tensor, q: Tensor | None = None, k: Tensor | None = None
+    ) -> Tensor | None:
+        """By itself, an encoding is a module from position ids, (T,) or (1 or B, T), to what is added to the logits.
+
+        A contextual one also wants the queries and keys (B, H, T, D). None if it acts in another way.
+        """
+        return self.bias(q, k, torch.atleast_2d(q_positions), torch.atleast_2d(k_positions))
 
     @classmethod
     def refusal(cls, options: Any, highest: int) -> str | None:

@@ -8,19 +8,10 @@ of f never leaves [0, 1], whatever the length.
 """
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape, distances
-from lengthlab.options import EncodingOptions
-
-
-class FireOptions(EncodingOptions):
-    """The initial values are those of Li et al. as their users keep them; the paper states only `units`."""
-
-    units: int = Field(default=32, ge=1, description="hidden units of the MLP f")
-    c: float = Field(default=0.1, gt=0, description="initial value of c")
-    threshold: float = Field(default=512.0, gt=0, description="initial value of L")
+from lengthlab.encodings.options import FireOptions
 
 
 class Fire(Encoding):

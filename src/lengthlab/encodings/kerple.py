@@ -9,8 +9,8 @@ r1 and r2 are learned for each head and kept positive; the initial values and bo
 import torch
 from torch import Tensor, nn
 
+from lengthlab.config.sections import EncodingOptions
 from lengthlab.encodings.encoding import Encoding, Shape, distances
-from lengthlab.options import EncodingOptions
 
 SMALLEST = 1e-2
 

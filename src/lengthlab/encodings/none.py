@@ -1,7 +1,7 @@
 """No encoding (NoPE, Kazemnejad et al. 2023, arXiv:2305.19466): order is known from the causal mask alone."""
 
+from lengthlab.config.sections import EncodingOptions
 from lengthlab.encodings.encoding import Encoding, Shape
-from lengthlab.options import EncodingOptions
 
 
 class NoEncoding(Encoding):

@@ -5,37 +5,18 @@ i - j alone. R is the rotated share of the head's width.
 """
 
 import math
-from typing import Literal, Self
 
 import torch
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 from torch import Tensor
 
 from lengthlab.encodings.encoding import Encoding, Shape
+from lengthlab.encodings.options import RopeOptions
 from lengthlab.errors import UserError
-from lengthlab.options import EncodingOptions
-
-
-class RopeOptions(EncodingOptions):
-    """Codebases differ in the rotated share (25%, 50%, 100%); the default is the original's."""
-
-    base: float = Field(default=10_000.0, gt=1, description="ratio of the longest wavelength to the shortest")
-    share: float = Field(default=1.0, gt=0, le=1, description="share of each head that is rotated")
-    scaling: Literal["none", "linear", "ntk", "yarn"] = Field(default="none", description="how positions are stretched")
-    factor: float = Field(default=1.0, ge=1, description="by how much; 1 changes nothing")
-    original: int = Field(default=512, ge=1, description="longest length of training, for yarn")
-
-    @model_validator(mode="after")
-    def _factor_needs_scaling(self) -> Self:
-        if self.factor > 1 and self.scaling == "none":
-            raise PydanticCustomError("scaling", "a factor above 1 needs one of linear, ntk, yarn", {"key": "scaling"})
-        return self
 
 
 def frequencies(options: RopeOptions, rotated: int) -> Tensor:
     """The angle per position of each pair of dimensions: (rotated / 2,)."""
-    steps = torch.arange(0, rotated, 2).float()
+    steps = torch.arange(0, rotated, 2, dtype=torch.float64)  # exact for large ids
     base = options.base
     if options.scaling == "ntk" and rotated > 2:  # a larger base stretches the long waves, hardly the short ones
         base *= options.factor ** (rotated / (rotated - 2))
@@ -54,7 +35,7 @@ def _yarn(plain: Tensor, options: RopeOptions, rotated: int, fast: float = 32, s
         return rotated * math.log(options.original / (turns * 2 * math.pi)) / (2 * math.log(options.base))
 
     low, high = max(math.floor(dimension(fast)), 0), min(math.ceil(dimension(slow)), rotated - 1)
-    ramp = ((torch.arange(rotated // 2).float() - low) / max(high - low, 0.001)).clamp(0, 1)
+    ramp = ((torch.arange(rotated // 2, dtype=torch.float64) - low) / max(high - low, 0.001)).clamp(0, 1)
     return plain * (1 - ramp) + plain / options.factor * ramp
 
 
@@ -78,6 +59,6 @@ class Rope(Encoding):
 
     def _turn(self, x: Tensor, positions: Tensor) -> Tensor:
         angles = positions[:, None, :, None] * self.get_buffer("frequencies")  # (1 or B, 1, T, R/2)
-        cosine, sine = self.amplitude * angles.cos(), self.amplitude * angles.sin()
+        cosine, sine = ((self.amplitude * wave).float() for wave in (angles.cos(), angles.sin()))
         first, second, rest = x.split([self.rotated // 2, self.rotated // 2, x.shape[-1] - self.rotated], dim=-1)
         return torch.cat([first * cosine - second * sine, second * cosine + first * sine, rest], dim=-1).to(x.dtype)

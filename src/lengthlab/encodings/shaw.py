@@ -9,19 +9,10 @@ with clip to -reach..reach. The vectors are shared by the heads of a layer.
 import math
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from lengthlab.encodings.encoding import Encoding, Shape, distances
-from lengthlab.options import EncodingOptions
-
-
-class ShawOptions(EncodingOptions):
-    """The original clips at 16 and shares nothing between layers."""
-
-    reach: int = Field(default=16, ge=1, description="distances beyond this count as this")
-    values: bool = Field(default=False, description="relative vectors for the values too, not only for the keys")
-    shared: bool = Field(default=False, description="one set of weights for all layers, or one for each")
+from lengthlab.encodings.options import ShawOptions
 
 
 class Shaw(Encoding):

@@ -1,11 +1,11 @@
-"""What greedy decoding gives, without decoding what is right: verify, then decode.
+"""What a model says by greedy decoding: token by token (`decode`), or without decoding what is right (`answers`).
 
-One pass over the true answers tells for every row how far greedy decoding would follow the truth. Only rows that leave
-it are decoded, from the first token that differs, on the keys and values that the pass has left.
+Verify, then decode: one pass over the true answers shows for every row how far greedy decoding would follow the truth.
+Only rows that leave it are decoded, from the first token that differs, on the keys and values that the pass has left.
 
 Rounding: a pass over many tokens and a pass over one may differ in a logit's last bits, so a token whose lead over the
-second is below `TIE` counts as not verified and is decoded like the wrong ones. Of logits that are exactly equal the
-lower token wins.
+second is below `TIE` of the largest logit counts as not verified and is decoded like the wrong ones. Of logits that are
+exactly equal the lower token wins.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,12 @@ from torch import Tensor
 
 from lengthlab.batches import Batch
 from lengthlab.formats.vocabulary import END, PAD
-from lengthlab.model.attention import Branch, Cache
+from lengthlab.model.cache import Branch, Cache
 from lengthlab.model.transformer import Transformer
 
-TIE = 1e-4  # lead of the likeliest token, in logits, that no rounding overturns
-NUMBERS_AT_ONCE = 2**26  # attention logits of a layer, keys and values in memory at a time
+TIE = 1e-4  # lead of the likeliest token, as a share of the largest logit (at least 1), that no rounding overturns
+NUMBERS_AT_ONCE = 2**25  # in memory at a time: what is added to the logits, keys and values, activations of a layer
+BIAS_AT_ONCE = 2**20  # of one row: long rows are read in parts, or what is added to the logits would fill the memory
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,54 @@ class Answers:
 
 def rows_at_once(model: Transformer, columns: int) -> int:
     """How many rows of this many tokens are computed together."""
-    options = model.options
-    numbers = options.heads * columns**2 + 2 * options.layers * options.loops * options.width * columns
+    options, part = model.options, columns_at_once(model, columns)
+    kept = 2 * options.layers * options.loops * options.width * columns
+    numbers = options.heads * part * columns + kept + (10 * options.width + 3 * options.feedforward) * part
     return max(1, NUMBERS_AT_ONCE // numbers)
+
+
+def columns_at_once(model: Transformer, columns: int) -> int:
+    """How many tokens of rows of this many go through the model together."""
+    if model.options.mask == "prefix":  # the question sees itself whole
+        return columns
+    return min(columns, max(16, BIAS_AT_ONCE // (model.options.heads * columns)))
+
+
+def read(model: Transformer, batch: Batch, cache: Cache) -> Tensor:
+    """Logits (B, A, V) of the answer and its end after the true tokens before them; the cache is filled."""
+    first, columns = batch.answer - 1, batch.inputs.shape[1]
+    part, logits = columns_at_once(model, columns), []
+    for start in range(0, columns, part):
+        tokens = batch.inputs[:, start : start + part]
+        wanted = first - start
+        skipped = min(max(0, wanted), tokens.shape[1] - 1)
+        new = model(tokens, batch.positions, first=skipped, cache=cache, prompt=batch.answer)
+        if wanted < tokens.shape[1]:
+            logits.append(new)
+    return torch.cat(logits, dim=1)
+
+
+@torch.no_grad()
+def decode(model: Transformer, batch: Batch) -> Tensor:
+    """The model's own answers (B, A): the most likely token again and again, PAD after the end token.
+
+    Only the prompt of `batch` is read. A is the number of tokens of the true answer and its end: what has
+    not ended by then is wrong, and is cut there.
+    """
+    batch = batch.to(model.device)
+    wanted = batch.tokens.shape[1] - batch.answer
+    produced = torch.full((len(batch.tokens), wanted), PAD, device=model.device)
+    ended = torch.zeros(len(batch.tokens), dtype=torch.bool, device=model.device)
+    tokens, cache = batch.tokens[:, : batch.answer], Cache(batch.inputs.shape[1])
+    for index in range(wanted):
+        logits = model(tokens, batch.positions, first=tokens.shape[1] - 1, cache=cache, prompt=batch.answer)
+        token = logits[:, -1].argmax(-1)
+        produced[:, index] = torch.where(ended, PAD, token)
+        ended |= token == END
+        if ended.all():
+            break
+        tokens = token[:, None]
+    return produced.cpu()
 
 
 @torch.no_grad()
@@ -56,26 +102,27 @@ def is_correct(model: Transformer, batch: Batch) -> Tensor:
 
 
 def _is_correct(model: Transformer, batch: Batch) -> Tensor:
-    forced = model(batch.inputs, batch.positions, first=batch.answer - 1, prompt=batch.answer).argmax(-1)
+    forced = read(model, batch, Cache(batch.inputs.shape[1])).argmax(-1)
     return ((forced == batch.targets) | (batch.targets == PAD)).all(dim=1).cpu()
 
 
 def _answers(model: Transformer, batch: Batch) -> Answers:
-    cache = Cache()
-    logits = model(batch.inputs, batch.positions, first=batch.answer - 1, cache=cache, prompt=batch.answer)
+    cache = Cache(batch.inputs.shape[1])
+    logits = read(model, batch, cache)
     forced, targets = logits.argmax(-1), batch.targets
     best = logits.topk(2).values
-    sure = (forced == targets) & (best[..., 0] - best[..., 1] > TIE) | (targets == PAD)
+    scale = logits.abs().amax(dim=-1).clamp(min=1)
+    sure = (forced == targets) & (best[..., 0] - best[..., 1] > TIE * scale) | (targets == PAD)
     produced = targets.clone()
     followed = sure.long().cumprod(dim=1).sum(dim=1)  # how many tokens of the truth each row follows for certain
     wrong = (followed < targets.shape[1]).nonzero().flatten()
     if len(wrong):
         wrong = wrong[followed[wrong].argsort(stable=True)]
-        produced[wrong] = _decode(model, batch, cache, wrong, followed[wrong])
+        produced[wrong] = decode_rest(model, batch, cache, wrong, followed[wrong])
     return Answers(produced.cpu(), forced.cpu())
 
 
-def _decode(model: Transformer, batch: Batch, cache: Cache, rows: Tensor, followed: Tensor) -> Tensor:
+def decode_rest(model: Transformer, batch: Batch, cache: Cache, rows: Tensor, followed: Tensor) -> Tensor:
     """Greedy answers of `rows`, which follow the truth for `followed` tokens, in rising order.
 
     At each step the rows that have left the truth by then are the first ones, so the keys are used where they lie.

@@ -16,7 +16,7 @@ from lengthlab.statistics import wilson
 
 
 @dataclass(frozen=True)
-class Row:
+class Scores:
     """The scores at one digit length, each with its 95% Wilson interval; the unit is the example in all of them."""
 
     digits: int
@@ -44,10 +44,10 @@ def evaluate(
     digits: Iterable[int],
     examples: int,
     chain: int = 0,
-    progress: Callable[[Row], None] = lambda row: None,
+    progress: Callable[[Scores], None] = lambda row: None,
     kept: ExampleFile | None = None,
-) -> list[Row]:
-    """All scores on the test problems of each length; `progress` hears of each row as it is done.
+) -> list[Scores]:
+    """All scores on the test problems of each length; `progress` is called with each row as it is done.
 
     What `kept` knows already is not computed again, and what it does not know yet is added to it.
     """
@@ -57,25 +57,27 @@ def evaluate(
         for length in digits:
             known = kept.first(length, examples)
             for index, batch in _batches(model, pipeline, length, examples, chain, len(known)):
-                new = _examples(length, index, batch, answers(model, batch), pipeline.format.vocabulary)
+                new = examples_of(length, index, batch, answers(model, batch), pipeline.format.vocabulary)
                 kept.add([example for example in new if example.index >= len(known)])
             rows.append(summary(kept.first(length, examples)))
             progress(rows[-1])
     return rows
 
 
-def exact_match(model: Transformer, pipeline: Pipeline, digits: Iterable[int], examples: int) -> list[Row]:
+def exact_match(
+    model: Transformer, pipeline: Pipeline, digits: Iterable[int], examples: int, chain: int = 0
+) -> list[Scores]:
     """Exact match alone: nothing is decoded."""
     rows = []
     with _evaluating(model):
         for length in digits:
-            batches = _batches(model, pipeline, length, examples)
+            batches = _batches(model, pipeline, length, examples, chain)
             right = sum(int(is_correct(model, batch).sum()) for _, batch in batches)
-            rows.append(Row(length, examples, right / examples, *wilson(right, examples)))
+            rows.append(Scores(length, examples, right / examples, *wilson(right, examples)))
     return rows
 
 
-def summary(examples: Sequence[Example]) -> Row:
+def summary(examples: Sequence[Example]) -> Scores:
     """The scores of examples of one length."""
     count = len(examples)
     scores = (
@@ -85,7 +87,7 @@ def summary(examples: Sequence[Example]) -> Row:
         sum(example.length_right for example in examples) / count,
     )
     fields = [value for score in scores for value in (score, *wilson(score * count, count))]
-    return Row(examples[0].digits, count, *fields)
+    return Scores(examples[0].digits, count, *fields)
 
 
 @contextmanager
@@ -110,7 +112,7 @@ def _batches(
         index += len(batch.tokens)
 
 
-def _examples(digits: int, first: int, batch: Batch, said: Answers, vocabulary: Vocabulary) -> list[Example]:
+def examples_of(digits: int, first: int, batch: Batch, said: Answers, vocabulary: Vocabulary) -> list[Example]:
     targets, counted = batch.targets, batch.targets != PAD
     right = ((said.produced == targets) | ~counted).all(dim=1)
     place = (targets >= 0) & (targets <= 9)  # a digit's token is the digit itself

@@ -1,4 +1,4 @@
-"""How sharply answers look at their own places, beside exact match, by length."""
+"""How much of the attention falls on the digit's own place, by length."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,14 @@ from typing import Any
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from lengthlab.figures.style import COLOURS, MARKERS, SHADE, save, style
-
-GREY = "#666666"
+from lengthlab.figures.style import COLOURS, MARKERS, QUIET, SHADE, length_axis, save, style
 
 
 @dataclass(frozen=True)
 class Course:
-    """The alignment rows of one run, by length, with its label and the longest length of training."""
+    """The alignment rows of one run, by length, with its label and the longest training length."""
 
     label: str
     rows: Sequence[dict[str, Any]]
@@ -35,13 +33,13 @@ def alignment_figure(courses: Sequence[Course], path: Path, title: str) -> list[
         else:
             _many(left, courses, "score", "attention on the own place")
             _many(right, courses, "exact_match", "exact match")
-            right.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
+            _legend_below(left)
         longest = max(row["digits"] for course in courses for row in course.rows)
         for axes in grid:
             for trained in {course.trained for course in courses}:
                 axes.axvspan(0.5, trained + 0.5, color=SHADE, zorder=0)
-            axes.set(xlim=(0.5, longest + 0.5), ylim=(0, 1), xlabel="digits of each operand; grey: seen in training")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set(ylim=(0, 1), xlabel="digits of each operand; grey: seen in training")
+            length_axis(axes, longest, {course.trained for course in courses})
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         return save(figure, path)
@@ -72,7 +70,7 @@ def _score(axes: Axes, course: Course) -> None:
     _line(axes, course.rows, "exact_match", 1, "exact match (band: 95%)")
     _line(axes, course.rows, "score", 0, "attention on the own place")
     _line(axes, course.rows, "score_of_wrong", 3, "attention at wrong digits", linestyle=":")
-    axes.plot(digits, [row["uniform"] for row in course.rows], color=GREY, linestyle="--", label="even attention")
+    axes.plot(digits, [row["uniform"] for row in course.rows], color=QUIET, linestyle="--", label="even attention")
     _legend_below(axes)
     axes.set_title("Attention on the right place, and right answers")
 

@@ -1,4 +1,4 @@
-"""Heat maps: what every head looks at while an answer is written, and the bias that positions add."""
+"""What heads look at as one answer is written: every layer and head as a small map, one of them opened large."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,63 +7,77 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from lengthlab.figures.style import COLOURS, save, style
+from lengthlab.figures.panels import above_and_below
+from lengthlab.figures.style import COLOURS, QUIET, save, style
 
-CELL = 0.105  # inches
-WIDEST = 20.0  # inches, for all panels of a row
+PAGE = 11.0  # inches: a sheet on its side
+LARGE = 0.26  # inches, the largest cell of the map that is opened
+LEAST = 0.5  # inches, the height of a small map
 
 
 def attention_figure(table: dict[str, Any], path: Path, title: str) -> list[Path]:
-    """Attention weights, a panel for each layer and head. Orange frames: the operands' own place of each digit.
+    """Attention weights. Orange frames: the operands' own place of each digit.
 
-    `table` holds keys (K), written (Q), wrong (Q), own (Q, K) and values (layers, heads, Q, K).
+    `table` holds keys (K), written (Q), wrong (Q), own (Q, K) and values (layers, heads, Q, K). The head with the
+    highest values at the own places is opened.
     """
     note = "rows: tokens as they are written (red: wrong)   columns: tokens looked at   orange: the digit's own place"
-    return _panels(table, path, title, note, "Blues", diverging=False)
+    return _maps(table, path, title, note, {"cmap": "Blues", "vmin": 0, "vmax": 1})
 
 
 def bias_figure(table: dict[str, Any], path: Path, title: str) -> list[Path]:
     """What the position encoding adds to the attention logits; nan is left blank. Same table."""
+    strongest = float(np.nanmax(np.abs(table["values"]))) or 1.0
     note = "what positions add to the attention logits: red attracts, blue repels, white is 0"
-    return _panels(table, path, title, note, "RdBu_r", diverging=True)
+    return _maps(table, path, title, note, {"cmap": "RdBu_r", "vmin": -strongest, "vmax": strongest})
 
 
-def _panels(table: dict[str, Any], path: Path, title: str, note: str, colours: str, diverging: bool) -> list[Path]:
-    values: NDArray[np.float32] = np.asarray(table["values"])
+def _maps(table: dict[str, Any], path: Path, title: str, note: str, look: dict[str, Any]) -> list[Path]:
+    values = np.asarray(table["values"])
+    at_own = np.where(table["own"], np.nan_to_num(values), 0).sum(axis=(2, 3))
+    layer, head = np.unravel_index(int(np.argmax(at_own)), at_own.shape)
+    opened = int(layer), int(head)
     layers, heads, queries, keys = values.shape
-    width, height = keys * CELL + 0.25, queries * CELL + 0.4
-    across = max(1, min(heads, int(WIDEST / width)))
-    while heads % across:  # rows of equal length, so that layers begin on the left
-        across -= 1
-    down = layers * heads // across
-    largest = float(np.nanmax(np.abs(values))) or 1.0
+    cell = min(LARGE, (PAGE - 1) / keys)
+    large = queries * cell + 0.5
+    small = max(LEAST, (PAGE - 0.5) / max(heads, 2) * queries / keys) + 0.2
     with style():
-        figure, grid = plt.subplots(
-            down, across, figsize=(width * across, height * down + 0.8), squeeze=False, layout="constrained"
-        )
-        image = None
-        for index, axes in enumerate(grid.flat):
-            layer, head = divmod(index, heads)
-            image = axes.imshow(
-                values[layer, head],
-                cmap=colours,
-                vmin=-largest if diverging else 0,
-                vmax=largest if diverging else 1,
-                aspect="equal",
-                interpolation="nearest",
-            )
-            _frame(axes, table["own"])
-            _tokens(axes, table["keys"], table["written"], table["wrong"])
-            name = f"layer {layer + 1}, head {head + 1}" if layers > 1 or not diverging else f"head {head + 1}"
-            axes.set_title(name, fontsize=8, pad=3)
-        assert image is not None, "there is at least one head"
-        figure.colorbar(image, ax=grid, shrink=min(1.0, 2.5 / (height * down)), aspect=12, pad=0.01)
+        figure = plt.figure(figsize=(PAGE, large + layers * small + 0.9), layout="constrained")
+        above, below = above_and_below(figure, (large, layers * small))
+        axes = above.subplots()
+        image = _map(axes, values[opened], look)
+        _frame(axes, table["own"])
+        _tokens(axes, table["keys"], table["written"], table["wrong"], 72 * cell * 0.62)
+        axes.set_title(_name(opened, layers), fontsize=10, pad=4)
+        above.colorbar(image, ax=axes, shrink=0.9, aspect=14, pad=0.01).ax.tick_params(labelsize=8)
+        grid = below.subplots(layers, heads, squeeze=False)
+        for (layer, head), panel in np.ndenumerate(grid):
+            _map(panel, values[layer, head], look)
+            _bare(panel, framed=(layer, head) == opened)
+            panel.set_title(_name((layer, head), layers), fontsize=8 if heads <= 8 else 5, pad=2)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-        figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#666666")
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color=QUIET)
         return save(figure, path)
+
+
+def _name(head: tuple[int, int], layers: int) -> str:
+    return f"layer {head[0] + 1}, head {head[1] + 1}" if layers > 1 else f"head {head[1] + 1}"
+
+
+def _map(axes: Axes, values: NDArray[Any], look: dict[str, Any]) -> AxesImage:
+    return axes.imshow(values, aspect="equal", interpolation="nearest", **look)
+
+
+def _bare(axes: Axes, framed: bool) -> None:
+    """No ticks; a frame, strong around the map that is opened."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="black" if framed else "#CCCCCC", linewidth=1.5 if framed else 0.5)
 
 
 def _frame(axes: Axes, own: NDArray[np.bool_]) -> None:
@@ -75,9 +89,10 @@ def _frame(axes: Axes, own: NDArray[np.bool_]) -> None:
             axes.add_patch(Rectangle(corner, stop - start, 1, fill=False, edgecolor=COLOURS[1], linewidth=0.6))
 
 
-def _tokens(axes: Axes, keys: Sequence[str], written: Sequence[str], wrong: Sequence[bool]) -> None:
-    axes.set_xticks(range(len(keys)), keys, fontsize=4.5)
-    axes.set_yticks(range(len(written)), written, fontsize=4.5)
+def _tokens(axes: Axes, keys: Sequence[str], written: Sequence[str], wrong: Sequence[bool], points: float) -> None:
+    size = min(9.0, points)
+    axes.set_xticks(range(len(keys)), keys, fontsize=size)
+    axes.set_yticks(range(len(written)), written, fontsize=size)
     for label, bad in zip(axes.get_yticklabels(), wrong, strict=True):
         label.set_color("#D00000" if bad else "black")
         label.set_fontweight("bold" if bad else "normal")

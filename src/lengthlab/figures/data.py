@@ -1,8 +1,8 @@
 """What a figure is drawn from: settings, each with its seeds, each with its rows of the result tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median, pvariance
+from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -24,13 +24,14 @@ class Seed:
 
 @dataclass(frozen=True)
 class Setting:
-    """Runs that differ in their seed only. `panel` and `variant` are the parts of a label such as FIRE, no hints."""
+    """Runs that differ only in their seed. `panel` and `variant` are the parts of a label such as FIRE, no hints."""
 
     label: str
-    trained: int  # the longest length of training
+    trained: int  # the longest training length
     seeds: Sequence[Seed]
     panel: str = ""
     variant: str = ""
+    aids: Sequence[str] = ()  # what it is given, in the sentences of the aid ledger
 
 
 def points(rows: Sequence[Row], x: str, y: str) -> Points:
@@ -82,28 +83,31 @@ def tested_lengths(settings: Sequence[Setting]) -> list[int]:
     return sorted({row["digits"] for setting in settings for seed in setting.seeds for row in seed.exact_match})
 
 
-def lengths_beyond(settings: Sequence[Setting], factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
-    """The tested lengths nearest to these multiples of the training length, fixed before anything is seen.
+def pooled(settings: Sequence[Setting]) -> dict[int, list[float]]:
+    """The scores of all seeds of all settings at each tested length."""
+    return {
+        length: [score for setting in settings for score in scores_at(setting, length)]
+        for length in tested_lengths(settings)
+    }
 
-    A length at which no run scores at all is left out, if another one remains.
+
+def longest_trained(settings: Sequence[Setting]) -> int:
+    return max(setting.trained for setting in settings)
+
+
+def in_panels(settings: Sequence[Setting], last: bool = False) -> list[Setting]:
+    """Settings with the panel that each belongs to, the part of its label before the first comma (or the last one).
+
+    >>> [(s.panel, s.variant) for s in in_panels([Setting("FIRE, no hints, short", 6, [])])]
+    [('FIRE', 'no hints, short')]
+    >>> [(s.panel, s.variant) for s in in_panels([Setting("FIRE, 25M, 1-10 digits", 10, [])], last=True)]
+    [('FIRE, 25M', '1-10 digits')]
     """
-    trained = max(setting.trained for setting in settings)
-    tested = tested_lengths(settings)
-    chosen = sorted({min(tested, key=lambda length: abs(length - factor * trained)) for factor in factors})
-    alive = [length for length in chosen if any(any(scores_at(setting, length)) for setting in settings)]
-    return alive or chosen[:1]
-
-
-def most_telling_length(settings: Sequence[Setting]) -> int:
-    """The tested length beyond training at which the runs lie furthest apart."""
-    trained = max(setting.trained for setting in settings)
-    tested = tested_lengths(settings)
-
-    def variance(length: int) -> float:
-        scores = [score for setting in settings for score in scores_at(setting, length)]
-        return pvariance(scores) if scores else 0.0
-
-    return max([length for length in tested if length > trained] or tested, key=variance)
+    parted = []
+    for setting in settings:
+        panel, _, variant = setting.label.rpartition(", ") if last else setting.label.partition(", ")
+        parted.append(setting if setting.panel else replace(setting, panel=panel, variant=variant))
+    return parted
 
 
 def curves_of(setting: Setting) -> list[Points]:
@@ -112,7 +116,7 @@ def curves_of(setting: Setting) -> list[Points]:
 
 
 def count(seeds: int) -> str:
-    """How many seeds, in words for a label."""
+    """How many seeds, for a label."""
     return f"n = {seeds} seed" + ("" if seeds == 1 else "s")
 
 

@@ -7,17 +7,19 @@ from typing import Any
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from lengthlab.figures.data import Look, Points, Setting, median_points
+from lengthlab.figures.data import Look, Points, Setting, longest_trained, median_points
+from lengthlab.figures.ledger import Aids, print_ledger
 from lengthlab.figures.style import COLOURS, QUIET, SHADE, WIDTH, ink, save
 
 THIN: Look = {"linewidth": 0.8, "alpha": 0.5}
 BOLD: Look = {"linewidth": 2.2}
 DASHED: Look = {"linewidth": 1.5, "linestyle": (0, (4, 1.5))}
+DOTTED: Look = {"linewidth": 1.5, "linestyle": (0, (1, 1.5))}
 
 
 def panels(count: int, columns: int = 2, height: float = 1.75, **options: Any) -> tuple[Figure, list[Axes]]:
@@ -34,11 +36,18 @@ def panels(count: int, columns: int = 2, height: float = 1.75, **options: Any) -
     return figure, axes[:count]
 
 
-def finish(figure: Figure, path: Path, title: str) -> list[Path]:
-    """Set the title over the whole figure, at the left, and save."""
+def above_and_below(figure: Figure, heights: tuple[float, float]) -> tuple[SubFigure, SubFigure]:
+    """Two parts of a figure, one above the other, each with a layout of its own."""
+    grid = figure.add_gridspec(2, 1, height_ratios=heights)
+    return figure.add_subfigure(grid[0]), figure.add_subfigure(grid[1])
+
+
+def finish(figure: Figure, path: Path, title: str, aids: Aids | None = None, letters: int = 66) -> list[Path]:
+    """Set the title over the whole figure in lines of so many letters, what the systems are given under it; save."""
     if title:
-        lines = textwrap.wrap(title, 66)
+        lines = textwrap.wrap(title, letters)
         figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=11)
+    print_ledger(figure, aids or {})
     return save(figure, path)
 
 
@@ -72,9 +81,9 @@ def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
     if len(axes) == 1:
         axes[0].set(xlabel=xlabel, ylabel=ylabel)
         return
-    columns = len({place.get_position().x0 for place in axes})
-    for place in axes[-columns:]:
-        place.set_xlabel(xlabel)
+    columns = len({panel.get_position().x0 for panel in axes})
+    for panel in axes[-columns:]:
+        panel.set_xlabel(xlabel)
     axes[0].figure.supylabel(ylabel, fontsize=10, y=0.55)
 
 
@@ -83,12 +92,6 @@ def percent_axis(axes: Axes, small: bool = False) -> None:
     axes.set_ylim(0, 1)
     axes.set_yticks([0, 0.5, 1] if small else [0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-
-
-def length_axis(axes: Axes, longest: int) -> None:
-    """Digit lengths from 1 to the longest."""
-    axes.set_xlim(0.5, longest + 0.5)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
 
 
 def log_axis(axis: Any, places: int = 6) -> None:
@@ -114,7 +117,7 @@ def plain_power(value: float, _: object = None) -> str:
 
 
 def shade_training(axes: Axes, trained: int, longest: int | None = None) -> None:
-    """Shade the lengths of training; with `longest` (that of the axis) the shade says what it is."""
+    """Shade the training lengths; with `longest` (that of the axis) the shade says what it is."""
     axes.axvspan(0.5, trained + 0.5, color=SHADE, zorder=0, linewidth=0)
     if longest is None:
         return
@@ -128,7 +131,7 @@ def shade_training(axes: Axes, trained: int, longest: int | None = None) -> None
 
 def shade_label(settings: Sequence[Setting]) -> str:
     """What the shaded lengths are, for the legend; the longest range if settings differ."""
-    return f"trained on 1-{max(setting.trained for setting in settings)} digits"
+    return f"trained on 1-{longest_trained(settings)} digits"
 
 
 def seed_lines(axes: Axes, curves: Sequence[Points], color: str, **bold: Any) -> None:
@@ -166,7 +169,7 @@ def key(*entries: tuple[str, Look], shade: str = "") -> list[Line2D | Patch]:
     return [*lines, Patch(color=SHADE, label=shade)] if shade else [*lines]
 
 
-def legend_below(figure: Figure, handles: Sequence[Line2D | Patch], columns: int = 4) -> None:
+def legend_below(figure: Figure | SubFigure, handles: Sequence[Line2D | Patch], columns: int = 4) -> None:
     figure.legend(
         handles=list(handles),
         loc="outside lower center",

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lengthlab.figures.data import Points, Setting, count, counts, points
+from lengthlab.figures import message
+from lengthlab.figures.data import Points, Setting, count, counts, in_panels, points
 from lengthlab.figures.panels import (
     BOLD,
     THIN,
@@ -35,29 +36,30 @@ def evolution(settings: Sequence[Setting], path: Path, title: str = "") -> list[
         colours = looks([setting.panel or setting.label for setting in settings])
         for row, setting in enumerate(settings):
             for column, length in enumerate(lengths):
-                place = axes[row * len(lengths) + column]
+                panel = axes[row * len(lengths) + column]
                 curves = []
                 for seed in setting.seeds:
                     rows = [found for found in seed.evolution if found["digits"] == length]
                     if curve := points(rows, "step", "exact_match"):
                         curves.append(curve)
-                seed_lines(place, curves, colours[setting.panel or setting.label][0], linewidth=1.8)
-                percent_axis(place, small=True)
-                place.xaxis.set_major_formatter(_thousands)
-                place.locator_params(axis="x", nbins=3)
-                place.set_xlim(left=0)
+                seed_lines(panel, curves, colours[setting.panel or setting.label][0], linewidth=1.8)
+                percent_axis(panel, small=True)
+                panel.xaxis.set_major_formatter(_thousands)
+                panel.locator_params(axis="x", nbins=3)
+                panel.set_xlim(left=0)
                 if length <= setting.trained:
-                    place.set_facecolor(SHADE)
-                    place.grid(color="#FFFFFF")
+                    panel.set_facecolor(SHADE)
+                    panel.grid(color="#FFFFFF")
                 if row == 0:
-                    place.set_title(f"{length} digits", fontsize=10, pad=6)
+                    panel.set_title(f"{length} digits", fontsize=10, pad=6)
                 if column == 0:
-                    place.set_ylabel(f"{setting.label}\n({count(len(curves))})", fontsize=9)
+                    panel.set_ylabel(f"{setting.label}\n({count(len(curves))})", fontsize=9)
                 if not curves:
-                    empty_panel(place, "no runs")
+                    empty_panel(panel, "no runs")
         outer(axes, "training step", "")
-        legend_below(figure, key(("exact match of one seed", THIN), ("median", BOLD), shade="length of training"))
-        return finish(figure, path, title)
+        legend_below(figure, key(("exact match of one seed", THIN), ("median", BOLD), shade="training length"))
+        beyond = [length for length in lengths if length > min(setting.trained for setting in settings)]
+        return finish(figure, path, title or message.in_the_end(settings, (beyond or lengths)[0]))
 
 
 def _thousands(value: float, _: object = None) -> str:
@@ -69,22 +71,23 @@ def loss_curves(settings: Sequence[Setting], path: Path, title: str = "") -> lis
     with style():
         if not any(seed.training for setting in settings for seed in setting.seeds):
             return nothing_to_draw(path, title)
+        settings = in_panels(settings)
         rows = list(dict.fromkeys(setting.panel for setting in settings))
         variants = list(dict.fromkeys(setting.variant for setting in settings))
         figure, axes = panels(2 * len(rows), height=1.5 if len(rows) > 1 else 2.4, sharey=False)
-        for row, panel in enumerate(rows):
+        for row, group in enumerate(rows):
             losses, accuracies = axes[2 * row], axes[2 * row + 1]
             numbers = []
-            for setting in (setting for setting in settings if setting.panel == panel):
+            for setting in (setting for setting in settings if setting.panel == group):
                 look = variant_style(variants.index(setting.variant))
                 seeds = [seed for seed in setting.seeds if seed.training]
                 numbers.append(len(seeds))
-                for place, column in ((losses, "loss"), (accuracies, "accuracy")):
+                for panel, column in ((losses, "loss"), (accuracies, "accuracy")):
                     curves = [smooth(points(seed.training, "step", column)) for seed in seeds]
                     if column == "loss":
                         curves = [[(x, max(y, FLOOR)) for x, y in curve] for curve in curves]
-                    seed_lines(place, [curve for curve in curves if curve], clip_on=True, **look)
-            heading = f"{panel}: loss" if panel else "loss"
+                    seed_lines(panel, [curve for curve in curves if curve], clip_on=True, **look)
+            heading = f"{group}: loss" if group else "loss"
             losses.set_title(f"{heading} ({counts(numbers)})", fontsize=10, pad=6)
             accuracies.set_title("next-token accuracy", fontsize=10, pad=6)
             if any(numbers):
@@ -102,7 +105,7 @@ def loss_curves(settings: Sequence[Setting], path: Path, title: str = "") -> lis
         ]
         one_seed = f"one seed (running mean of {WINDOW} points)"
         legend_below(figure, key(*named, (one_seed, THIN)), columns=2)
-        return finish(figure, path, title)
+        return finish(figure, path, title or message.losses(settings))
 
 
 def smooth(curve: Points, window: int = WINDOW) -> Points:
@@ -113,8 +116,8 @@ def smooth(curve: Points, window: int = WINDOW) -> Points:
     """
     reach = window // 2
     means = []
-    for place, (x, _) in enumerate(curve):
-        near = [y for _, y in curve[max(0, place - reach) : place + reach + 1]]
+    for index, (x, _) in enumerate(curve):
+        near = [y for _, y in curve[max(0, index - reach) : index + reach + 1]]
         means.append((x, sum(near) / len(near)))
     return _thin_out(means)
 

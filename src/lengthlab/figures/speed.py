@@ -9,22 +9,24 @@ from lengthlab.figures.style import COLOURS, style
 
 
 def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
-    """Tokens per second of each contestant, with quartiles; ours in colour. Returns the files."""
-    rows = sorted(result["rows"], key=lambda row: row["tokens_per_second"])
+    """Tokens per second of each contestant at each length, with quartiles; ours in colour. Returns the files."""
+    lengths = result["lengths"]
+    most = max(len(one["rows"]) for one in lengths.values())
     with style():
-        figure, (axes,) = panels(1, height=0.4 * len(rows) + 0.5)
-        for place, row in enumerate(rows):
-            ours = row["name"].startswith("lengthlab")
-            speed = row["tokens_per_second"]
-            spread = [[max(0.0, speed - row["low"])], [max(0.0, row["high"] - speed)]]
-            axes.barh(place, speed, xerr=spread, color=COLOURS[0] if ours else "#BBBBBB", ecolor="#444444", height=0.6)
-        axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
-        axes.grid(axis="y", visible=False)
-        axes.grid(axis="x", visible=True)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.set(xlabel="tokens trained per second", xlim=(0, None))
-        millions = result["rows"][0]["parameters"] / 1e6
-        return finish(figure, path, f"{millions:.1f}M parameters, {result['threads']} thread(s), {result['machine']}")
+        figure, every = panels(len(lengths), height=0.3 * most + 0.6, sharex=False)
+        for axes, (digits, one) in zip(every, lengths.items(), strict=True):
+            rows = one["rows"][::-1]  # the first at the top
+            for index, row in enumerate(rows):
+                colour = COLOURS[0] if row["name"].startswith("lengthlab") else "#BBBBBB"
+                speed = row["tokens_per_second"]
+                spread = [[max(0.0, speed - row["low"])], [max(0.0, row["high"] - speed)]]
+                axes.barh(index, speed, xerr=spread, color=colour, ecolor="#444444", height=0.6)
+            axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+            axes.grid(axis="y", visible=False)
+            axes.grid(axis="x", visible=True)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.set(xlabel="tokens trained per second", xlim=(0, None), title=f"{digits} digits")
+        return finish(figure, path, f"{result['recipe']}, {result['threads']} thread(s), {result['machine']}")
 
 
 def evaluation_cost(rows: Sequence[dict[str, Any]], path: Path, title: str) -> list[Path]:

@@ -1,12 +1,13 @@
 """One quiet style for all figures: few lines, direct labels, colours that the colour-blind can tell apart."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 
 matplotlib.use("Agg")
 
@@ -37,7 +38,7 @@ _SETTINGS: Any = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 4.5,
-    "text.parse_math": False,  # a label is a reader's word, whatever signs are in it
+    "text.parse_math": False,  # labels are plain text, whatever characters they contain
     "pdf.fonttype": 42,
     "svg.hashsalt": "lengthlab",
     "savefig.dpi": 200,
@@ -72,7 +73,7 @@ def looks(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     taken = {label: _FAMILIAR[label] for label in labels if label in _FAMILIAR}
     free = [index for index in range(len(COLOURS)) if index not in taken.values()] or list(range(len(COLOURS)))
     others = [label for label in dict.fromkeys(labels) if label not in taken]
-    taken |= {label: free[place % len(free)] for place, label in enumerate(others)}
+    taken |= {label: free[index % len(free)] for index, label in enumerate(others)}
     return {label: (COLOURS[taken[label]], MARKERS[taken[label]]) for label in labels}
 
 
@@ -82,7 +83,7 @@ def ink(colour: str) -> str:
     >>> ink("#E69F00")
     '#8a5f00'
     """
-    return "#" + "".join(f"{int(int(colour[place : place + 2], 16) * 0.6):02x}" for place in (1, 3, 5))
+    return "#" + "".join(f"{int(int(colour[start : start + 2], 16) * 0.6):02x}" for start in (1, 3, 5))
 
 
 def save(figure: Figure, path: Path) -> list[Path]:
@@ -99,3 +100,35 @@ def save(figure: Figure, path: Path) -> list[Path]:
         figure.savefig(files[-1], bbox_inches=extent, metadata=undated.get(suffix))
     plt.close(figure)
     return files
+
+
+STEPS = tuple(step * 10**power for power in range(6) for step in (1, 2, 5))
+NEAR = 0.45  # of a step; two ticks nearer than that would touch
+
+
+def length_axis(axes: Axes, longest: int, trained: Collection[int] = (), most: int = 8) -> None:
+    """Digit lengths from 1 to the longest; `trained` are training lengths, `most` is how many ticks there is room for.
+
+    Panels that share an axis share its ticks: the last call counts.
+    """
+    axes.set_xlim(0.5, longest + 0.5)
+    ticks = round_lengths(longest, trained, most)
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+
+
+def round_lengths(longest: int, trained: Collection[int] = (), most: int = 8) -> list[int]:
+    """Multiples of a round step up to `longest`, which is one of the ticks, as are the training lengths.
+
+    A multiple that would stand too near to one of those gives way.
+
+    >>> round_lengths(100, [10]), round_lengths(15, [6]), round_lengths(31, [10], most=5)
+    ([10, 20, 40, 60, 80, 100], [2, 4, 6, 8, 10, 12, 15], [10, 20, 31])
+    >>> round_lengths(3, [3]), round_lengths(1)
+    ([1, 2, 3], [1])
+    """
+    step = next(step for step in STEPS if longest / step <= most)
+    kept: list[int] = []
+    for tick in (*sorted(trained, reverse=True), *range(step, longest, step)):
+        if longest - tick >= 0.7 * step and all(abs(tick - other) >= NEAR * step for other in kept):
+            kept.append(tick)
+    return sorted([*kept, longest])

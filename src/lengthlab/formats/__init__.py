@@ -5,9 +5,10 @@ digit of which number, where the hints stand, where the answer begins. Filling t
 batch of problems is then a single array operation (`format.py`).
 """
 
-from lengthlab.registry import Registry
+from lengthlab.config.registry import Registry
 
-FORMATS = Registry("format", __name__)
+FORMATS = Registry("format", __name__, default="equation")
 FORMATS.add("equation", "equation:Equation", "the operands, then the answer: 42+39=81")
 FORMATS.add("interleaved", "interleaved:Interleaved", "the operands' digits of each place side by side: 43,29=81")
 FORMATS.add("scratchpad", "scratchpad:Scratchpad", "each digit of the answer with its carry: 24+93=1/18/0")
+__getattr__ = FORMATS.class_named  # every registered class is an attribute of this package, imported when asked for

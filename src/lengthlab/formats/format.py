@@ -4,18 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from lengthlab.config.lengths import LONGEST
+from lengthlab.config.sections import Options, Section
 from lengthlab.errors import UserError
 from lengthlab.formats.layout import DIGIT, HINT, Columns, IntArray, Layout
 from lengthlab.formats.ragged import insert_spaces, without_leading_zeros
 from lengthlab.formats.vocabulary import END, PAD, SPACE, Vocabulary
-from lengthlab.options import Options, Section
 from lengthlab.seeding import generator
 from lengthlab.tasks.task import Problems, Task
 
@@ -45,11 +46,16 @@ class FormatOptions(Options):
     order: Literal["reversed", "standard", "answer-reversed"] = Field(
         default="reversed", description="reversed: units first; answer-reversed: units first in the answer only"
     )
-    hints: int = Field(default=102, ge=0, description="size of the ordered set of index hints; 0 for none")
+    hints: int = Field(default=102, ge=0, le=LONGEST, description="size of the ordered set of index hints; 0 for none")
     hints_at_test: Literal["random", "first"] = Field(
         default="random", description="where a test problem's hints begin: anywhere, as in training, or at the first"
     )
-    padding: Literal["carry", "longer", "none"] | int = Field(
+    hint_order: Literal["line", "ring"] = Field(
+        default="line",
+        description="line: a problem's hints end at the last one, so those in the middle are met most; ring: the first "
+        "follows the last, and all are met equally often",
+    )
+    padding: Literal["carry", "longer", "none"] | Annotated[int, Field(ge=1, le=LONGEST)] = Field(
         default="carry",
         description="zeros in front: carry, room for the last carry in every number; longer, operands as long as the "
         "longest; none; or a number of places for all",
@@ -74,7 +80,7 @@ class Reading:
 
 
 class Format(ABC):
-    """Writes problems as tokens, reads them back, and tells the place of every token.
+    """Writes problems as tokens, reads them back, and knows the place of every token.
 
     A subclass decides which column follows which (`arrange`) and takes the row apart again (`read`).
     """
@@ -137,7 +143,8 @@ class Format(ABC):
         by_column[digit] = numbers[segment[digit], place[digit]]
         if self.options.hints:
             rank = place[hint] if self.options.order == "reversed" else places - 1 - place[hint]
-            by_column[hint] = self._first_hints(rng, places, problems.count, random_hints) + rank[:, None]
+            chosen = self._first_hints(rng, places, problems.count, random_hints) + rank[:, None]
+            by_column[hint] = self.vocabulary.first_hint + chosen % self.options.hints
         tokens: Tokens = by_column.T
         if self._drops_zeros:
             tokens, layout = without_leading_zeros(tokens, layout, problems)
@@ -170,13 +177,14 @@ class Format(ABC):
         return (padding,) * len(operands), padding
 
     def _first_hints(self, rng: np.random.Generator, places: int, count: int, random: bool) -> Tokens:
-        """The token of each problem's first hint, (count,), such that a run of `places` hints fits."""
+        """The number of each problem's first hint, (count,), such that a run of `places` different hints follows."""
         free = self.options.hints - places
         if free < 0:
             raise UserError(
                 f"format.hints: {self.options.hints} hints cannot mark {places} places; set at least {places}"
             )
-        return self.vocabulary.first_hint + rng.integers(0, free + 1 if random else 1, size=count)
+        choices = self.options.hints if self.options.hint_order == "ring" else free + 1
+        return rng.integers(0, choices if random else 1, size=count)
 
     # ---- reading
 

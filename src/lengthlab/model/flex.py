@@ -4,6 +4,7 @@ It trains on GPUs only; on a CPU it can be run forward, which is how it is teste
 learned one would have to be written out for every pair of tokens of a row, and dense batches are cheaper then.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,9 +12,17 @@ import torch
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
-from lengthlab.config import ModelOptions
+from lengthlab.config.model import ModelOptions
 from lengthlab.encodings.encoding import Encoding
-from lengthlab.model.documents import Documents
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Which of the examples packed into a row each token belongs to, (R, T) each."""
+
+    number: Tensor  # of the example; -1 where the row is filled up
+    index: Tensor  # of the token within its example
+    question: Tensor  # whether it belongs to the example's question
 
 
 def suits(options: ModelOptions, encodings: list[Encoding]) -> bool:

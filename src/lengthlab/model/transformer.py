@@ -7,12 +7,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lengthlab.config import ModelOptions
+from lengthlab.config.model import ModelOptions
 from lengthlab.encodings.encoding import Encoding
 from lengthlab.model import flex
-from lengthlab.model.attention import Attention, Branch, Cache, Context, Record, as_encodings
-from lengthlab.model.documents import Documents
-from lengthlab.model.fusion import fused, geglu, rms_norm
+from lengthlab.model.attention import Attention, Context, Ids, Recorder, as_encodings
+from lengthlab.model.between import fused, geglu, geglu_kernel, has_kernels, norm_kernel, rms_norm
+from lengthlab.model.cache import Branch, Cache
+from lengthlab.model.flex import Documents
+from lengthlab.model.lookup import Lookup, together
 
 
 class RMSNorm(nn.Module):
@@ -21,10 +23,15 @@ class RMSNorm(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(width))
-        self.compute = rms_norm
+        self.compiled: Callable[..., Tensor] | None = None
 
-    def forward(self, x: Tensor) -> Tensor:
-        return (self.compute if self.training else rms_norm)(x, self.weight)
+    def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
+        """The norm, and the residual added to it if there is one."""
+        if self.training and self.compiled is None and has_kernels(x):
+            return norm_kernel(x, self.weight, residual)
+        compute = self.compiled if self.training and self.compiled is not None else rms_norm
+        normed = compute(x, self.weight)
+        return normed if residual is None else residual + normed
 
 
 class FeedForward(nn.Module):
@@ -35,29 +42,40 @@ class FeedForward(nn.Module):
         self.gate = nn.Linear(width, hidden, bias=False)
         self.up = nn.Linear(width, hidden, bias=False)
         self.down = nn.Linear(hidden, width, bias=False)
-        self.compute = geglu
+        self.compiled: Callable[..., Tensor] | None = None
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.down((self.compute if self.training else geglu)(self.gate(x), self.up(x)))
+        if self.training and self.compiled is None and has_kernels(x):
+            return self.down(geglu_kernel(F.linear(x, torch.cat([self.gate.weight, self.up.weight]))))
+        compute = self.compiled if self.training and self.compiled is not None else geglu
+        return self.down(compute(*together(x, self.gate, self.up)))
 
 
 class Block(nn.Module):
     """x + post(attention(pre(x))), then x + post(feedforward(pre(x)))."""
 
-    def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], own_bias: Sequence[bool]) -> None:
+    def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], common_bias: Sequence[bool]) -> None:
         super().__init__()
         self.dropout = options.dropout
-        self.attention = Attention(options, encodings, own_bias)
+        self.attention = Attention(options, encodings, common_bias)
         self.feedforward = FeedForward(options.width, options.feedforward)
         self.norms = nn.ModuleList(RMSNorm(options.width) for _ in range(4))
 
-    def forward(self, x: Tensor, context: Context, layer: int, first: int = 0) -> Tensor:
-        """(B, T, W) -> (B, T - first, W): the positions before `first` serve as keys and values only."""
+    def forward(self, x: Tensor, context: Context, layer: int, first: int = 0, words: Lookup | None = None) -> Tensor:
+        """(B, T, W) -> (B, T - first, W): the positions before `first` serve as keys and values only.
+
+        `words` says which rows of a table x consists of, if it does.
+        """
         attention_in, attention_out, feedforward_in, feedforward_out = self.norms
-        attended = attention_out(self.attention(attention_in(x), context, layer, first))
-        x = x[:, first:] + F.dropout(attended, self.dropout, self.training)
-        fed = feedforward_out(self.feedforward(feedforward_in(x)))
-        return x + F.dropout(fed, self.dropout, self.training)
+        normed = Lookup(attention_in(words.table), words.tokens) if words else attention_in(x)
+        attended = self.attention(normed, context, layer, first)
+        x = self._add(x[:, first:], attention_out, attended)
+        return self._add(x, feedforward_out, self.feedforward(feedforward_in(x)))
+
+    def _add(self, x: Tensor, norm: nn.Module, part: Tensor) -> Tensor:
+        if self.dropout and self.training:
+            return x + F.dropout(norm(part), self.dropout)
+        return norm(part, x)
 
 
 class Transformer(nn.Module):
@@ -76,17 +94,19 @@ class Transformer(nn.Module):
             share and not encoding.contextual for share, encoding in zip(shared, first_set, strict=True)
         ]
         self.flexes = flex.suits(options, first_set)
-        own_bias = [not common for common in self.common_bias]
+        # Unless positions are worked into the embeddings, the first block's products are the same for equal tokens.
+        self.looks_up = all(type(encoding).embed is Encoding.embed for encoding in first_set)
         self.blocks = nn.ModuleList()
         for layer in range(options.layers):
             encodings = [
                 encoding if share or layer == 0 else make()
                 for make, share, encoding in zip(build, shared, first_set, strict=True)
             ]
-            self.blocks.append(Block(options, encodings, own_bias))
+            self.blocks.append(Block(options, encodings, self.common_bias))
         self.norm = RMSNorm(options.width)
         self.output = nn.Linear(options.width, vocabulary, bias=False)
         self._initialise()
+        self.sharpness = 1.0  # multiplies the logits in training; the engine draws it anew for each step
         self.output_scale = 1.0
         if options.tied:  # the embeddings' unit scale would make the logits too large
             self.output.weight = self.embedding.weight
@@ -99,14 +119,22 @@ class Transformer(nn.Module):
     def fuse(self) -> None:
         """Compile what lies between the matrix products, for training."""
         for module in self.modules():
-            if isinstance(module, (RMSNorm, FeedForward)):
-                module.compute = fused(module.compute)
+            if isinstance(module, RMSNorm):
+                module.compiled = fused(rms_norm)
+            elif isinstance(module, FeedForward):
+                module.compiled = fused(geglu)
 
     def _initialise(self) -> None:
         """Embeddings at unit scale (post-norm would drown smaller ones); matrices keep the scale of their input."""
-        nn.init.normal_(self.embedding.weight)
+        if self.options.initial_embeddings == "orthogonal":
+            nn.init.orthogonal_(self.embedding.weight, gain=math.sqrt(max(self.embedding.weight.shape)))
+        else:
+            nn.init.normal_(self.embedding.weight)
         for module in [self.output, *(m for block in self.blocks for m in _matrices(block))]:
             nn.init.normal_(module.weight, std=1 / math.sqrt(module.in_features))
+        if self.options.initial_keys == "queries":
+            for attention in (module for module in self.modules() if isinstance(module, Attention)):
+                attention.k.load_state_dict(attention.q.state_dict())
 
     def forward(
         self,
@@ -115,7 +143,7 @@ class Transformer(nn.Module):
         first: int = 0,
         cache: Cache | Branch | None = None,
         prompt: int = 0,
-        record: Record | None = None,
+        record: Recorder | None = None,
         documents: Documents | None = None,
     ) -> Tensor:
         """Logits (B, T - first, V) of the token after each of `tokens[:, first:]`.
@@ -127,12 +155,12 @@ class Transformer(nn.Module):
         """
         past = cache.length if cache else 0
         total = past + tokens.shape[1]
-        pairs = [(ids[:, past:total], ids[:, :total]) for ids in positions]
+        given = [Ids(ids[:, past:total], ids[:, :total]) for ids in positions]
         seen = documents.index if documents else torch.arange(past, total, device=tokens.device)[None]
         factor = self._factor(seen)
         x = self.embedding(tokens)
-        for encoding, (q_ids, _) in zip(as_encodings(self.encodings), pairs, strict=True):
-            x = encoding.embed(x, q_ids)
+        for encoding, ids in zip(as_encodings(self.encodings), given, strict=True):
+            x = encoding.embed(x, ids.queries)
         blocks = None
         if documents is None:
             hidden = self._hidden(past, total, prompt, tokens.device)
@@ -141,16 +169,23 @@ class Transformer(nn.Module):
             hidden = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=tokens.device)  # the blocks say it
         else:
             hidden = self._hidden_between(documents)
-        context = Context(
-            pairs, hidden, self._bias(pairs, hidden, factor), factor, cache, record, documents is not None, blocks
-        )
+        reach = self._reach(past, total, total if documents else prompt, tokens.device)
+        bias = self._bias(given, hidden, factor)
+        context = Context(given, hidden, reach, bias, factor, cache, record, blocks)
         depth, start = len(self.blocks) * self.options.loops, x
         for layer in range(depth):
             block = layer % len(self.blocks)
             if block == 0 and layer and self.options.injection:
                 x = x + start
-            x = self.blocks[block](x, context, layer, first if layer == depth - 1 else 0)
-        return self.output(self.norm(x) * self.output_scale)
+            words = Lookup(self.embedding.weight, tokens) if layer == 0 and self._has_few_words(tokens) else None
+            x = self.blocks[block](x, context, layer, first if layer == depth - 1 else 0, words)
+        with torch.autocast(tokens.device.type, enabled=False):  # bf16 would leave the logits two or three digits
+            return self.output(self.norm(x) * self.output_scale)
+
+    def _has_few_words(self, tokens: Tensor) -> bool:
+        """Whether looking up pays; not in bf16, where gradients of many tokens would add up to few digits."""
+        many = tokens.numel() > 4 * self.embedding.num_embeddings
+        return self.looks_up and many and not torch.is_autocast_enabled(tokens.device.type)
 
     def _factor(self, seen: Tensor) -> Tensor | float:
         """What the logits are multiplied by: a number, or (1 or B, 1, Tq, 1) if it grows with the keys.
@@ -158,7 +193,7 @@ class Transformer(nn.Module):
         `seen` (1 or B, Tq) is how many tokens of its own example come before each query.
         """
         options = self.options
-        factor = options.logit_factor
+        factor = options.logit_factor * (self.sharpness if self.training else 1.0)
         if not self.training and options.logit_factor_at_test is not None:
             factor = options.logit_factor_at_test
         if options.log_scaling == "none":
@@ -173,6 +208,11 @@ class Transformer(nn.Module):
         hidden = ahead & ~((keys < prompt) & (queries < prompt)) if self.options.mask == "prefix" else ahead
         return hidden[None, None]
 
+    def _reach(self, past: int, total: int, prompt: int, device: torch.device) -> Tensor:
+        """How many keys each query sees at most (Tq,): up to itself, or to the end of the prompt of a prefix LM."""
+        reach = torch.arange(past + 1, total + 1, device=device)
+        return reach.clamp(min=min(prompt, total)) if self.options.mask == "prefix" else reach
+
     def _hidden_between(self, documents: Documents) -> Tensor:
         """The same for packed rows (R, 1, T, T): other examples are hidden too."""
         number, question = documents.number, documents.question
@@ -182,14 +222,14 @@ class Transformer(nn.Module):
             hidden = hidden & ~(question[:, :, None] & question[:, None, :])
         return (hidden | (number[:, :, None] != number[:, None, :]))[:, None]
 
-    def _bias(self, pairs: Sequence[tuple[Tensor, Tensor]], hidden: Tensor, factor: Tensor | float) -> Tensor:
+    def _bias(self, given: Sequence[Ids], hidden: Tensor, factor: Tensor | float) -> Tensor:
         """The mask and every bias that all layers share: (1 or B, 1 or H, Tq, Tk)."""
         bias = torch.zeros(hidden.shape, device=hidden.device)
-        for encoding, common, (q_ids, k_ids) in zip(as_encodings(self.encodings), self.common_bias, pairs, strict=True):
-            extra = encoding.bias(None, None, q_ids, k_ids) if common else None
+        for encoding, common, ids in zip(as_encodings(self.encodings), self.common_bias, given, strict=True):
+            extra = encoding.bias(None, None, ids.queries, ids.keys) if common else None
             if extra is not None:
                 bias = bias + factor * extra
-        return bias.masked_fill(hidden, float("-inf"))
+        return bias.masked_fill(hidden, float("-inf")).contiguous()  # rows of numbers side by side, for all layers
 
 
 def _matrices(module: nn.Module) -> list[nn.Linear]:

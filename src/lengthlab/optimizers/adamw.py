@@ -1,25 +1,14 @@
 """AdamW (Loshchilov and Hutter 2017)."""
 
 import inspect
-from typing import Annotated, Any
+from typing import Any
 
 import torch
-from pydantic import Field
 from torch import nn
 from torch.optim import Optimizer
 
 from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
-from lengthlab.options import Options
-
-Beta = Annotated[float, Field(ge=0, lt=1)]
-
-
-class AdamWOptions(Options):
-    """The paper states the rate and the decay; it leaves the betas open."""
-
-    rate: float = Field(default=3e-4, gt=0, description="peak learning rate")
-    weight_decay: float = Field(default=0.1, ge=0, description="decay of the matrices that AdamW updates")
-    betas: tuple[Beta, Beta] = Field(default=(0.9, 0.98), description="decay of the running moments")
+from lengthlab.optimizers.options import AdamWOptions
 
 
 class AdamW(OptimizerChoice):

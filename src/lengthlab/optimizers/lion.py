@@ -4,23 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from pydantic import Field
 from torch import nn
 from torch.optim import Optimizer
 
-from lengthlab.optimizers.adamw import Beta, decay_groups
+from lengthlab.optimizers.adamw import decay_groups
 from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
-from lengthlab.options import Options
-
-
-class LionOptions(Options):
-    """Lion wants a smaller rate and a larger decay than AdamW; these are a third and thrice the paper's AdamW."""
-
-    rate: float = Field(default=1e-4, gt=0, description="peak learning rate")
-    weight_decay: float = Field(default=0.3, ge=0, description="decay of the matrices")
-    betas: tuple[Beta, Beta] = Field(
-        default=(0.9, 0.99), description="interpolation of the update, decay of the momentum"
-    )
+from lengthlab.optimizers.options import LionOptions
 
 
 class Lion(QuickStart):

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from lengthlab.optimizers.adamw import AdamWOptions, adamw
+from lengthlab.optimizers.adamw import adamw
 from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
+from lengthlab.optimizers.options import MuonOptions
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
@@ -79,14 +79,6 @@ class Muon(QuickStart):
         for parameter, kept, new, update in zip(parameters, buffers, buffer, updates, strict=True):
             kept.copy_(new)
             parameter.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-group["lr"] * ratio)
-
-
-class MuonOptions(AdamWOptions):
-    """`rate`, `weight_decay` and `betas` are AdamW's; Muon has its own rate and decay."""
-
-    rate: float = Field(default=2e-3, gt=0, description="peak learning rate of AdamW")
-    muon_rate: float = Field(default=8e-3, gt=0, description="peak learning rate of Muon")
-    muon_weight_decay: float = Field(default=0.1, ge=0, description="decay of the matrices that Muon updates")
 
 
 class MuonAndAdamW(OptimizerChoice):

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from lengthlab.options import Options
+from lengthlab.config.sections import Options
 
 
 class OptimizerChoice(ABC):

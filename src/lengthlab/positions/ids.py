@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from lengthlab.config.sections import Options
 from lengthlab.formats.layout import IntArray, Layout
-from lengthlab.options import Options
 
 Per = Literal["batch", "sequence"]
 
@@ -16,6 +16,8 @@ class PositionIds(ABC):
     """Gives every column of a layout an id."""
 
     options_class: ClassVar[type[Options]]
+    from_places: ClassVar[bool] = False  # whether ids follow the places of digits, which only code knows
+    beyond_length: ClassVar[bool] = False  # whether training gives ids that only longer problems need
 
     @abstractmethod
     def assign(self, layout: Layout, rng: np.random.Generator, rows: int, training: bool) -> IntArray:
@@ -25,6 +27,15 @@ class PositionIds(ABC):
     def highest(self, layout: Layout, training: bool) -> int:
         """The highest id that `assign` may give to this layout."""
 
+    @property
+    def drawn_per_row(self) -> int:
+        """How many random numbers each row of a batch needs at once, if they are many."""
+        return 0
+
+    def settled(self, share: float) -> "PositionIds":
+        """The scheme to train with when the full length has been trained on for this share of all steps."""
+        return self
+
     def refusal(self, layout: Layout) -> str | None:
         """Why this layout cannot have ids, as "option: reason", or None if it can."""
         return None
@@ -33,7 +44,9 @@ class PositionIds(ABC):
 class OffsetOptions(Options):
     """A random shift of all ids in training lets a table learn rows that only longer inputs reach; 0 at test."""
 
-    maximum: int = Field(default=100, ge=0, description="training offsets are uniform in 0..maximum; 0 for none")
+    maximum: int = Field(
+        default=100, ge=0, le=10**9, description="training offsets are uniform in 0..maximum; 0 for none"
+    )
     per: Per = Field(default="batch", description="one offset for a batch, or one for each sequence")
 
 

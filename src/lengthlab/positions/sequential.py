@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from lengthlab.config.sections import Options
 from lengthlab.formats.layout import IntArray, Layout
-from lengthlab.options import Options
 from lengthlab.positions.ids import OffsetOptions, PositionIds, draw_offsets
 
 
@@ -30,6 +30,7 @@ class Offset(PositionIds):
     """k, k+1, ..., k+T-1 with k uniform in 0..maximum in training, 0 at test."""
 
     options_class = OffsetOptions
+    beyond_length = True
 
     def __init__(self, options: OffsetOptions) -> None:
         self.options = options

@@ -1,48 +1,47 @@
-"""From the result tables of an experiment to its figure."""
+"""An experiment's figure: drawn from its result tables, embedded in the page, and described in words."""
 
+import base64
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
-from lengthlab.errors import UserError, suggestion
-from lengthlab.experiments.load import Experiment
-from lengthlab.figures.data import Seed, Setting
-from lengthlab.figures.errors_over_settings import error_panels
-from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
-from lengthlab.figures.progress import evolution, loss_curves
-from lengthlab.figures.reach import factor_by_training_length
-from lengthlab.figures.scatter import inside_against_beyond
-from lengthlab.figures.seeds import box_over_settings, order_grid
-from lengthlab.results import Results
+from lengthlab.config.aids import aid_sentences
+from lengthlab.figures import FIGURES
+from lengthlab.figures.data import Seed, Setting, count, longest_trained, pooled, scores_at
+from lengthlab.paper.experiment import Experiment, experiment_names, load_experiment, trials
+from lengthlab.paper.scales import SCALE_NAMES
+from lengthlab.paper.tables import Results
+from lengthlab.statistics.lengths import lengths_beyond
 
-Figure = Callable[[Sequence[Setting], Path, str], list[Path]]
-
-FIGURES: dict[str, Figure] = {
-    "exact_match_over_seeds": exact_match_over_seeds,
-    "best_of_seeds": best_of_seeds,
-    "settings_grid": settings_grid,
-    "box_over_settings": box_over_settings,
-    "evolution": evolution,
-    "loss_curves": loss_curves,
-    "order_grid": order_grid,
-    "factor_by_training_length": factor_by_training_length,
-    "error_panels": error_panels,
-    "inside_against_beyond": inside_against_beyond,
-}
-FIRST_PART = {"settings_grid", "loss_curves"}  # a panel for what stands before the first comma of a label
-ALL_BUT_LAST = {"factor_by_training_length"}  # ... or before the last one
+OF_SYSTEMS = ("best_of_seeds",)  # figures that compare systems: what each is given stands under them
 
 
 def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
-    """Draw the figure of one experiment as folder/NAME.png, .svg and .pdf."""
-    return draw_named(experiment.name, experiment.figure, results, folder)
+    """Draw an experiment's figure as folder/NAME.png, .svg and .pdf, and its further ones as folder/NAME-FIGURE.*."""
+    files = draw_named(experiment.name, experiment.figure, results, folder)
+    for figure in experiment.also:
+        files += draw_named(experiment.name, figure, results, folder, f"-{figure.replace('_', '-')}")
+    return files
 
 
-def draw_named(name: str, figure: str, results: Results, folder: Path) -> list[Path]:
-    """The same by the names of an experiment and of a figure."""
-    if figure not in FIGURES:
-        raise UserError(f"no figure {figure!r}; {suggestion(figure, FIGURES)}")
-    return FIGURES[figure](settings_of(name, figure, results), folder / anchor(name), "")
+def draw_named(name: str, figure: str, results: Results, folder: Path, suffix: str = "") -> list[Path]:
+    """One figure by the names of an experiment and of the figure."""
+    settings = settings_of(name, results)
+    if figure in OF_SYSTEMS and name in experiment_names():
+        given = aids_of(name, results)
+        settings = [replace(setting, aids=given.get(setting.label, ())) for setting in settings]
+    return FIGURES[figure].load()(settings, folder / f"{anchor(name)}{suffix}", "")
+
+
+def aids_of(name: str, results: Results) -> dict[str, list[str]]:
+    """What each setting of an experiment is given, as far as its runs are those that the experiment plans."""
+    members = results.members(name)
+    seeds = sorted({member.seed for member in members})
+    planned = [one for scale in SCALE_NAMES for one in trials(load_experiment(name), scale, seeds)]
+    configs = {one.config.id: one.config for one in planned}
+    return {member.setting: aid_sentences(configs[member.run]) for member in members if member.run in configs}
 
 
 def anchor(name: str) -> str:
@@ -54,7 +53,7 @@ def anchor(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "experiment"
 
 
-def settings_of(name: str, figure: str, results: Results) -> list[Setting]:
+def settings_of(name: str, results: Results) -> list[Setting]:
     """The settings of an experiment with their finished seeds, in declared order."""
     members = results.members(name)
     settings = []
@@ -76,25 +75,58 @@ def settings_of(name: str, figure: str, results: Results) -> list[Setting]:
                         facts,
                     )
                 )
-        panel, variant = parts(label, figure)
-        settings.append(Setting(label, trained, seeds, panel, variant))
+        settings.append(Setting(label, trained, seeds))
     return settings
 
 
-def parts(label: str, figure: str) -> tuple[str, str]:
-    """The panel that a setting belongs to, and what sets it apart there.
+@dataclass(frozen=True)
+class Picture:
+    """An image as a data URI, with its size in CSS pixels so that the page does not jump while it loads."""
 
-    >>> parts("FIRE, no hints, short sums", "settings_grid")
-    ('FIRE', 'no hints, short sums')
-    >>> parts("FIRE, 25M, 1-10 digits", "factor_by_training_length")
-    ('FIRE, 25M', '1-10 digits')
-    >>> parts("2 layers, width 64", "box_over_settings")
-    ('2 layers, width 64', '')
+    uri: str
+    width: int
+    height: int
+
+
+def picture(svg: Path) -> Picture:
+    """A drawing as it stands in an img element: its ids are its own, its letters are outlines, nothing is fetched."""
+    text = compact(svg.read_text(encoding="utf-8"))
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+    width, height = (round(float(points) * 4 / 3) for points in size.groups()) if size else (720, 480)
+    return Picture("data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode(), width, height)
+
+
+def compact(svg: str) -> str:
+    """The same drawing in fewer bytes: no comments, no metadata, coordinates to a hundredth of a point.
+
+    >>> compact('<svg><!-- axis --><path d="M 1.23456 2 L 10.00001 3.5"/></svg>')
+    '<svg><path d="M 1.23 2 L 10 3.5"/></svg>'
     """
-    if figure in FIRST_PART:
-        panel, _, variant = label.partition(", ")
-    elif figure in ALL_BUT_LAST:
-        panel, _, variant = label.rpartition(", ")
-    else:
-        panel, variant = label, ""
-    return panel, variant
+    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' (?:d|x|y)="[^"]*"', lambda match: re.sub(r"-?\d+\.\d+", _rounded, match[0]), svg)
+    return re.sub(r"\n\s*", "\n", svg)
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def alternative(sentence: str, settings: Sequence[Setting]) -> str:
+    """Text in place of a figure: what it is, and the median and the best seed of each setting beyond training."""
+    return " ".join([sentence.rstrip(". ") + ".", *findings(settings)])
+
+
+def findings(settings: Sequence[Setting]) -> list[str]:
+    """One sentence for each setting that has been tested, at the length nearest to 1.5 times that of training."""
+    tested = [setting for setting in settings if any(seed.exact_match for seed in setting.seeds)]
+    if not tested:
+        return ["No finished runs yet."]
+    length = lengths_beyond(pooled(tested), longest_trained(tested), (1.5,))[0]
+    sentences = []
+    for setting in tested:
+        if scores := scores_at(setting, length):
+            sentences.append(
+                f"{setting.label}: median {median(scores):.0%}, best {max(scores):.0%} at {length} digits"
+                f" (trained on 1-{setting.trained}, {count(len(scores))})."
+            )
+    return sentences

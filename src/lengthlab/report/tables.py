@@ -1,10 +1,18 @@
-"""All seeds of an experiment as a table: exact match at several lengths, with intervals."""
+"""What the page lists: all seeds of an experiment, how much was run in all, and what differs between settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
+from statistics import median
+from typing import Any
 
+import yaml
+
+from lengthlab.config.schema import Config
 from lengthlab.figures.data import Setting, tested_lengths
-from lengthlab.results import Member, Results
+from lengthlab.paper.tables import Member, Results
+from lengthlab.runs.columns import flat
+from lengthlab.statistics.lengths import evenly
 
 COLUMNS = 9  # lengths shown at most; the CSV has all
 
@@ -15,7 +23,7 @@ class Cell:
 
     score: str = ""
     interval: str = ""
-    inside: bool = False  # a length of training
+    inside: bool = False  # a training length
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class SeedTable:
 
 def seed_table(settings: Sequence[Setting], members: Sequence[Member], results: Results) -> SeedTable:
     """Every run in declared order, unfinished ones too."""
-    lengths = some_of(tested_lengths(settings), {setting.trained for setting in settings})
+    lengths = evenly(tested_lengths(settings), COLUMNS, [setting.trained for setting in settings])
     rows = {member.run: results.exact_match(member.run) for member in members}
     numbers = sorted({row["examples"] for found in rows.values() for row in found if row["examples"] is not None})
     lines = []
@@ -50,6 +58,33 @@ def seed_table(settings: Sequence[Setting], members: Sequence[Member], results: 
         cells = [_cell(by_length.get(length), length <= (facts["trained_digits"] or 0)) for length in lengths]
         lines.append(Line(member.setting, member.seed, member.run, facts["state"], cells))
     return SeedTable(lengths, " to ".join(f"{number:,}" for number in dict.fromkeys(numbers[:1] + numbers[-1:])), lines)
+
+
+SHORT = 3  # digits: of longer sums there are so many that next to none is met twice
+
+
+def sums_met_twice(members: Sequence[Member], results: Results) -> str:
+    """How many test sums of few digits occur in training too, as far as the tables say: a sentence, or nothing.
+
+    Training on uniform lengths gives each its share of the examples; where sums grow in training, short ones have more.
+    """
+    trials = [results.trial(member.run) for member in members]
+    seen = [trial["examples"] / trial["trained_digits"] for trial in trials if trial["examples"]]
+    tested = {row["digits"] for member in members[:1] for row in results.exact_match(member.run)}
+    short = [digits for digits in range(1, SHORT + 1) if digits in tested]
+    if not seen or not short:
+        return ""
+    shares = ", ".join(f"{share_met(digits, median(seen)):.0%} at {digits}" for digits in short)
+    return f"Short test sums occur in training too: about {shares} digits, or more."
+
+
+def share_met(digits: int, seen: float) -> float:
+    """The share of all sums of so many digits that are among so many drawn at random.
+
+    >>> f"{share_met(1, 1000):.0%} {share_met(2, 8100):.0%} {share_met(3, 25_000):.0%}"
+    '100% 63% 3%'
+    """
+    return 1 - exp(-seen / (100 if digits == 1 else (9 * 10 ** (digits - 1)) ** 2))
 
 
 def _cell(row: dict | None, inside: bool) -> Cell:
@@ -69,20 +104,82 @@ def _percent(share: float) -> str:
     return text.removesuffix(".0")
 
 
-def some_of(lengths: Sequence[int], wanted: set[int], most: int = COLUMNS) -> list[int]:
-    """At most `most` lengths, evenly spaced, the wanted ones among them if they were tested.
+@dataclass(frozen=True)
+class Totals:
+    """How much was run, on what."""
 
-    >>> some_of(range(1, 16), {6}, 5)
-    [1, 6, 8, 11, 15]
-    >>> some_of([3, 4], {6})
-    [3, 4]
+    experiments: int
+    runs: int
+    finished: int
+    seeds: str  # for each setting
+    hours: float  # of training, one core for each run
+    machines: list[str]
+    trained: str  # the longest training lengths
+    tested: int  # the longest test length
+    parameters: str
+
+
+def totals(results: Results) -> Totals:
+    """Every run counts once, in however many experiments it takes part."""
+    members = [(name, member) for name in results.experiments() for member in results.members(name)]
+    trials = {member.run: results.trial(member.run) for _, member in members}
+    finished = [facts for facts in trials.values() if facts["state"] == "finished"]
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for name, member in members:
+        seeds.setdefault((name, member.setting), set()).add(member.seed)
+    return Totals(
+        experiments=len(results.experiments()),
+        runs=len(trials),
+        finished=len(finished),
+        seeds=_range([len(found) for found in seeds.values()]),
+        hours=sum(facts["seconds"] or 0 for facts in trials.values()) / 3600,
+        machines=sorted({facts["machine"] for facts in finished if facts["machine"]}),
+        trained=_range([facts["trained_digits"] for facts in trials.values() if facts["trained_digits"]]),
+        tested=max((row["digits"] for run in trials for row in results.exact_match(run)), default=0),
+        parameters=_range([facts["parameters"] for facts in trials.values() if facts["parameters"]]),
+    )
+
+
+def _range(numbers: list[int]) -> str:
+    """The lowest and the highest.
+
+    >>> _range([5, 5]), _range([100_000, 2_000_000]), _range([])
+    ('5', '100,000 to 2,000,000', 'none')
     """
-    if len(lengths) <= most:
-        return list(lengths)
-    step = (len(lengths) - 1) / (most - 1)
-    even = [lengths[round(index * step)] for index in range(most)]
-    for length in sorted(wanted & set(lengths)):
-        nearest = min(range(1, most - 1), key=lambda index: abs(even[index] - length))
-        if length not in even:
-            even[nearest] = length
-    return sorted(even)
+    if not numbers:
+        return "none"
+    return " to ".join(f"{number:,}" for number in dict.fromkeys((min(numbers), max(numbers))))
+
+
+def changed_settings(config: Config, base: Config) -> list[str]:
+    """The settings of `config` that are not those of `base`, as the command line takes them."""
+    own, shared = (flat(each.model_dump(mode="json")) for each in (config, base))
+    changed = [f"{key}={_short(value)}" for key, value in own.items() if key not in shared or shared[key] != value]
+    kinds = {text.partition(".kind=")[0] for text in changed if ".kind=" in text}
+    # A variant's own defaults come with its name.
+    return [text for text in changed if text.partition(".")[0] not in kinds or ".kind=" in text or _said(text, config)]
+
+
+def _said(text: str, config: Config) -> bool:
+    """Whether an option of a variant differs from what the variant's name alone would give."""
+    section, _, option = text.partition("=")[0].partition(".")
+    options = getattr(config, section, None)
+    fields = getattr(type(options), "model_fields", {})
+    return option in fields and getattr(options, option) != fields[option].get_default(call_default_factory=True)
+
+
+def _short(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=10_000).strip().removesuffix("...").strip()
+    return text if text != "null" else "none"
+
+
+def as_yaml(config: Config) -> str:
+    """The whole config as a recipe; lists on one line."""
+    return yaml.dump(config.model_dump(mode="json"), Dumper=_Dumper, sort_keys=False, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists of numbers on one line."""
+
+
+_Dumper.add_representer(list, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, True))

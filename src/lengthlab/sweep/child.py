@@ -1,6 +1,6 @@
 """A process that trains one trial, seen from both ends: `Child` starts it, `main` is what it does.
 
-Its standard input carries the config, one line of JSON, and then stays open as long as its parent lives. The system
+Its standard input carries its job, one line of JSON, and then stays open as long as its parent lives. The system
 closes it when the parent dies, however that happens, and the child stops after a checkpoint: a lost driver or Ray
 worker leaves no orphan that trains on. A child that finds its run still held by another process waits, and then takes
 over or finds it finished.
@@ -33,8 +33,8 @@ POLL_SECONDS = 0.2
 class Child:
     """A process that trains one config with one thread."""
 
-    def __init__(self, config: dict[str, Any], runs: Path) -> None:
-        """`config` as plain data; `runs` is the folder of all runs."""
+    def __init__(self, job: dict[str, Any], runs: Path) -> None:
+        """`job` is a trial's; `runs` is the folder of all runs."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "lengthlab.sweep.child"],
@@ -45,8 +45,8 @@ class Child:
             start_new_session=True,  # a Ctrl-C in the terminal is for the sweep, which then stops its children
         )
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # if it is dead already, its exit status tells
-            self._process.stdin.write(json.dumps(config).encode() + b"\n")
+        with contextlib.suppress(BrokenPipeError):  # if it is dead already, its exit status says so
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
             self._process.stdin.flush()
 
     def poll(self) -> int | None:
@@ -70,14 +70,14 @@ class Child:
             lines = self._said.read().decode(errors="replace").strip().splitlines()
         if status < 0:
             return status, f"killed by {signal.Signals(-status).name}"
-        return status, (lines[-1] if lines else "ended without a word") if status else ""
+        return status, (lines[-1] if lines else "ended without a message") if status else ""
 
 
-def train_in_child(config: dict[str, Any], runs: str) -> tuple[int, str]:
+def train_in_child(job: dict[str, Any], runs: str) -> tuple[int, str]:
     """A task of Ray: train in a child process; returns its exit status and why it did not finish."""
     # Without this handler Ray cannot cancel a task: a cluster that was started in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    child = Child(config, Path(runs))
+    child = Child(job, Path(runs))
     try:
         return child.close()
     except BaseException:
@@ -87,11 +87,11 @@ def train_in_child(config: dict[str, Any], runs: str) -> tuple[int, str]:
 
 
 def main() -> int:
-    """Train the config that standard input carries; returns the exit status."""
-    config = json.loads(sys.stdin.readline())
+    """Do the job that standard input carries; returns the exit status."""
+    job = json.loads(sys.stdin.readline())
     threading.Thread(target=_stop_without_parent, daemon=True).start()
     try:
-        _train(config)
+        train_job(job)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
     except RunFailed as error:
@@ -109,18 +109,18 @@ def _stop_without_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _train(data: dict[str, Any]) -> None:
+def train_job(job: dict[str, Any]) -> None:
     import torch
 
-    from lengthlab.checks import check
-    from lengthlab.config import Config
-    from lengthlab.runs import Run
+    from lengthlab.config.checks import check
+    from lengthlab.config.schema import Config
+    from lengthlab.runs.run import Run
     from lengthlab.training.loop import Trainer, Watcher
 
     torch.set_num_threads(1)
-    config = Config.model_validate(data)
+    config = Config.model_validate(job["config"])
     check(config)
-    trainer = Trainer(config, Run.of(config), Watcher())
+    trainer = Trainer(config, Run.of(config), Watcher(), recipe=job["recipe"])
     while True:
         try:
             return trainer.train()

@@ -3,7 +3,7 @@
 A task does nothing but start a child process and wait for it (see child.py), rather than train in Ray's worker: the
 process that trains is then the same as without Ray, with its own signals, threads and memory, and nothing of one trial
 stays in a worker for the next. A lost worker closes its child's standard input, the child stops, and Ray starts the
-task again elsewhere; there it waits for the run's lock and goes on from the checkpoint.
+task again elsewhere; there it waits for the run's lock and resumes from the checkpoint.
 
 A cluster of one's own listens on the loopback address alone and asks for a token that only its user can read; token,
 logs and sockets are gone when the sweep ends. A real cluster (`--address`) must have lengthlab installed and the folder
@@ -15,6 +15,7 @@ import contextlib
 import logging
 import os
 import secrets
+import shutil
 import socket
 import sys
 import tempfile
@@ -24,9 +25,7 @@ from typing import Any, Self
 
 from lengthlab.errors import RunFailed, UserError
 from lengthlab.sweep.child import train_in_child
-from lengthlab.sweep.engine import Ended
-from lengthlab.sweep.local import cores
-from lengthlab.sweep.trial import SweepOptions, Trial
+from lengthlab.sweep.trial import Ended, SweepOptions, Trial, cores
 
 LOST_WORKERS = 3  # how often Ray starts a trial again because its worker or machine is gone
 STOP_SECONDS = 60.0
@@ -52,7 +51,7 @@ class RayEngine:
                 self._ray = _connect(self._options.address, self._options.gpus)
             else:
                 folder = Path(opening.enter_context(_private_folder()))
-                opening.enter_context(_environment(**_own_cluster(folder)))
+                opening.enter_context(_environment(**own_cluster(folder)))
                 self._ray = _start(folder, self.slots or 1, self._options.gpus)
             opening.callback(self._ray.shutdown)
             self._closing = opening.pop_all()
@@ -70,7 +69,7 @@ class RayEngine:
 
     def start(self, trial: Trial) -> None:
         runs = trial.run.path.parent.absolute()  # a worker may have another current folder
-        self._tasks[self._task.remote(trial.config.model_dump(mode="json"), str(runs))] = trial
+        self._tasks[self._task.remote(trial.job, str(runs))] = trial
 
     def ended(self) -> list[Ended]:
         if not self._tasks:
@@ -142,7 +141,7 @@ def _check_reachable(address: str) -> None:
         raise UserError(f"--address {address}: cannot connect ({error})") from None
 
 
-def _own_cluster(folder: Path) -> dict[str, str]:
+def own_cluster(folder: Path) -> dict[str, str]:
     """Settings that Ray reads from the environment when it is imported."""
     token = folder / "token"
     token.touch(mode=0o600)
@@ -160,8 +159,20 @@ def _own_cluster(folder: Path) -> dict[str, str]:
 
 
 def _private_folder() -> tempfile.TemporaryDirectory[str]:
-    """Not below $TMPDIR, which may be too long for the names of Ray's sockets."""
-    return tempfile.TemporaryDirectory(prefix="lengthlab-", dir="/tmp", ignore_cleanup_errors=True)
+    """Not below $TMPDIR, which may be too long for the names of Ray's sockets.
+
+    The name holds our process, so that what a killed one left is found and removed.
+    """
+    for left in Path("/tmp").glob("lab-*-*"):
+        owner = left.name.split("-")[1]
+        try:
+            if owner.isdecimal() and left.stat().st_uid == os.getuid():
+                os.kill(int(owner), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (OSError, OverflowError):  # somebody else's, or no number of a process
+            continue
+    return tempfile.TemporaryDirectory(prefix=f"lab-{os.getpid()}-", dir="/tmp", ignore_cleanup_errors=True)
 
 
 @contextlib.contextmanager

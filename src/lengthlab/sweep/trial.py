@@ -1,29 +1,43 @@
-"""What a sweep is made of: trials, how to run them, and what became of them."""
+"""What a sweep is made of: trials, the engine that trains them in child processes, and what became of them."""
 
+import os
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from lengthlab.config import Config
 from lengthlab.errors import UserError
-from lengthlab.runs import Run
+from lengthlab.sweep.child import Child
+
+if TYPE_CHECKING:
+    from lengthlab.config.schema import Config
+    from lengthlab.runs.run import Run
 
 EngineName = Literal["local", "ray"]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One config to train, and what to call it. Its run folder is `runs/<id>/`."""
+    """One config to train, and what to call it. Its run folder is `runs/<id>/` unless another is given."""
 
     label: str
-    config: Config
+    config: "Config"
+    recipe: str = ""  # the name of the recipe that the config comes from
+    folder: Path | None = None
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """What a process that trains it is given, as plain data."""
+        return {"config": self.config.model_dump(mode="json"), "recipe": self.recipe}
 
     @property
     def id(self) -> str:
         return self.config.id
 
     @property
-    def run(self) -> Run:
-        return Run.of(self.config)
+    def run(self) -> "Run":
+        from lengthlab.runs.run import Run
+
+        return Run(self.folder) if self.folder else Run.of(self.config)
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,7 @@ class SweepOptions:
             raise UserError("--workers: at least 1")
         if self.retries < 0:
             raise UserError("--retries: at least 0")
-        if self.gpus < 0 or (self.gpus > 1 and not float(self.gpus).is_integer()):
+        if not self.gpus >= 0 or (self.gpus > 1 and not float(self.gpus).is_integer()):
             raise UserError("--gpus: a fraction up to 1, or a whole number")
         if self.engine == "local" and (self.address or self.gpus):
             raise UserError(f"{'--address' if self.address else '--gpus'}: only with --engine ray")
@@ -55,3 +69,68 @@ class Outcome:
     state: Literal["finished", "failed"]
     error: str = ""
     attempts: int = 0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A trial's process has ended, with an exit status of `child.py` or the number of a signal below zero."""
+
+    trial: Trial
+    status: int
+    error: str
+
+
+class SweepEngine(Protocol):
+    """Trains trials somewhere. Leaving it stops those that are not done; they keep what they have done so far."""
+
+    @property
+    def slots(self) -> int | None:
+        """How many trials may be started at a time; None if the engine queues them itself."""
+        ...
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def start(self, trial: Trial) -> None: ...
+    def ended(self) -> list[Ended]:
+        """Trials that have ended since the last time, without waiting."""
+        ...
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class LocalEngine:
+    """A pool of processes, one thread each: faster in all than one process with all threads."""
+
+    def __init__(self, options: SweepOptions) -> None:
+        self.slots = options.workers or cores()
+        self._children: dict[str, tuple[Trial, Child]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for _, child in self._children.values():
+            child.ask_to_stop()
+        for _, child in self._children.values():
+            child.close()
+
+    def start(self, trial: Trial) -> None:
+        self._children[trial.id] = trial, Child(trial.job, trial.run.path.parent)
+
+    def ended(self) -> list[Ended]:
+        done = [(trial, child) for trial, child in self._children.values() if child.poll() is not None]
+        for trial, _ in done:
+            del self._children[trial.id]
+        return [Ended(trial, *child.close()) for trial, child in done]
+
+
+def make_engine(options: SweepOptions) -> SweepEngine:
+    """The engine by its name."""
+    if options.engine == "ray":
+        from lengthlab.sweep.ray_engine import RayEngine
+
+        return RayEngine(options)
+    return LocalEngine(options)

@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from lengthlab.config.sections import Options
 from lengthlab.errors import UserError
-from lengthlab.options import Options
 from lengthlab.tasks.task import Digits, Problems, Task, random_numbers
 
 
@@ -52,6 +52,20 @@ class Addition(Task):
             carry = np.floor_divide(column, 10, out=carries[place])
             column -= 10 * carry
         return Problems(operands, total.T, carries.T)
+
+    def draw_symmetric(self, rng: np.random.Generator, digits: int, count: int, sparse: bool) -> Problems:
+        """Sums of a number with itself, as in 427+427; sparse: 0 but for one digit, as in 00200+00200.
+
+        Where all places look alike, only their position tells which is meant.
+        """
+        number = random_numbers(rng, digits, count)
+        if sparse:
+            number = np.zeros((count, digits), dtype=np.uint8)
+            number[np.arange(count), rng.integers(0, digits, size=count)] = rng.integers(1, 10, size=count)
+        return self.solve((number,) * self.operands)
+
+    def oracle(self, *operands: str) -> str:
+        return str(sum(map(int, operands)))
 
     def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
         """Sums with one carry, born at a random place, that runs through exactly `chain` places, as in 999+1 (chain 3).

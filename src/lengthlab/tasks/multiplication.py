@@ -3,14 +3,17 @@
 import numpy as np
 from pydantic import Field
 
-from lengthlab.options import Options
+from lengthlab.config.lengths import LONGEST
+from lengthlab.config.sections import Options
 from lengthlab.tasks.task import Digits, Problems, Task, random_numbers
 
 
 class MultiplicationOptions(Options):
     """By one digit unless asked otherwise."""
 
-    second: int = Field(default=1, ge=0, description="digits of the second number; 0 for as many as the first")
+    second: int = Field(
+        default=1, ge=0, le=LONGEST, description="digits of the second number; 0 for as many as the first"
+    )
 
 
 class Multiplication(Task):
@@ -41,3 +44,6 @@ class Multiplication(Task):
             answer[:, place + 1] += answer[:, place] // 10
             answer[:, place] %= 10
         return Problems(operands, answer.astype(np.uint8))
+
+    def oracle(self, *operands: str) -> str:
+        return str(int(operands[0]) * int(operands[1]))

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from lengthlab.options import Options
+from lengthlab.config.sections import Options
 from lengthlab.tasks.task import Digits, Problems, Task
 
 
@@ -49,6 +49,9 @@ class Copy(SequenceTask):
     def answer(self, digits: Digits) -> Digits:
         return digits.copy()
 
+    def oracle(self, *operands: str) -> str:
+        return operands[0]
+
 
 class Reverse(SequenceTask):
     """The digits from the other end."""
@@ -56,12 +59,18 @@ class Reverse(SequenceTask):
     def answer(self, digits: Digits) -> Digits:
         return digits[:, ::-1].copy()
 
+    def oracle(self, *operands: str) -> str:
+        return "".join(reversed(operands[0]))
+
 
 class Sort(SequenceTask):
     """The digits in ascending order."""
 
     def answer(self, digits: Digits) -> Digits:
         return np.sort(digits, axis=1)
+
+    def oracle(self, *operands: str) -> str:
+        return "".join(sorted(operands[0]))
 
 
 class Parity(SequenceTask):
@@ -71,3 +80,6 @@ class Parity(SequenceTask):
 
     def answer(self, digits: Digits) -> Digits:
         return (digits.sum(axis=1, dtype=np.int64, keepdims=True) % 2).astype(np.uint8)
+
+    def oracle(self, *operands: str) -> str:
+        return str(operands[0].count("1") % 2)

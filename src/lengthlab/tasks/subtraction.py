@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lengthlab.options import Options
+from lengthlab.config.sections import Options
 from lengthlab.tasks.task import Digits, Problems, Task, random_numbers
 
 
@@ -40,6 +40,9 @@ class Subtraction(Task):
             borrows[:, place] = answer[:, place] < 0
             answer[:, place] += 10 * borrows[:, place]
         return Problems(operands, answer.astype(np.uint8), borrows.astype(np.uint8))
+
+    def oracle(self, *operands: str) -> str:
+        return str(int(operands[0]) - int(operands[1]))
 
 
 def _is_less(a: Digits, b: Digits) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lengthlab.config.sections import Options
 from lengthlab.errors import UserError
-from lengthlab.options import Options
 
 Digits = NDArray[np.uint8]  # (problems, places); column k holds the digit of 10**k and is contiguous where speed counts
 
@@ -38,10 +38,11 @@ class Problems:
         carries = () if self.carries is None else (self.carries,)
         return (*self.operands, self.answer, *carries)
 
-    def first(self, count: int) -> "Problems":
-        """The first `count` problems."""
-        carries = None if self.carries is None else self.carries[:count]
-        return Problems(tuple(operand[:count] for operand in self.operands), self.answer[:count], carries)
+    def rows(self, start: int, stop: int) -> "Problems":
+        """The problems start..stop-1."""
+        part = slice(start, stop)
+        carries = None if self.carries is None else self.carries[part]
+        return Problems(tuple(operand[part] for operand in self.operands), self.answer[part], carries)
 
 
 class Task(ABC):
@@ -69,9 +70,20 @@ class Task(ABC):
     def solve(self, operands: tuple[Digits, ...]) -> Problems:
         """The problems with these operands, answered."""
 
+    @abstractmethod
+    def oracle(self, *operands: str) -> str:
+        """The answer in plain Python, sharing no code with `solve`, which is tested against it.
+
+        Numbers come and go as people write them, sequences of digits as they are.
+        """
+
     def draw_carry_chain(self, rng: np.random.Generator, digits: int, count: int, chain: int) -> Problems:
         """Problems in which a carry runs through exactly `chain` places, for tasks that have carries."""
         raise UserError("evaluation.chain: only addition of two numbers has a carry-heavy test set; set it to 0")
+
+    def draw_symmetric(self, rng: np.random.Generator, digits: int, count: int, sparse: bool) -> Problems:
+        """Problems whose operands are all the same number, for tasks where that is a test of its own."""
+        raise UserError("evaluation.operands: only addition has a symmetric test set; set it to uniform")
 
 
 def random_numbers(rng: np.random.Generator, digits: int, count: int) -> Digits:

@@ -3,19 +3,23 @@
 import math
 import time
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import torch
 
 from lengthlab.batches import Pipeline
-from lengthlab.config import Config
-from lengthlab.model.build import build_model
-from lengthlab.model.device import CPU
-from lengthlab.model.transformer import Transformer
-from lengthlab.training.hardware import Hardware, choose
-from lengthlab.training.work import count_work, examples_in_a_step, multiplied
+from lengthlab.config.schema import Config
+from lengthlab.errors import UserError
+from lengthlab.model.build import CPU, build_model, device_of
+from lengthlab.runs.environment import memory_bytes
+from lengthlab.tasks.finite import BLOCK
+from lengthlab.training.cost import columns_of, count_work, longest_rows, multiplied
+from lengthlab.training.hardware import choose
+from lengthlab.training.step import TOKENS_AT_ONCE
 
 MATMUL_SHARE = 0.55  # of the processor's own matrix speed, reached by whole training steps (measured 0.5-0.75)
+SMALL = 2e7  # parameters that are made sooner than torch is ready for a model without any, which takes it 1.6 s
 
 
 @dataclass(frozen=True)
@@ -35,28 +39,60 @@ class Estimate:
 
 def estimate(config: Config) -> Estimate:
     """Counts are exact up to the random lengths, whose mean is taken; memory and time are rough."""
-    pipeline = Pipeline(config)
-    training, shape = config.training, config.model
-    with torch.device("meta"):
-        model = build_model(config, len(pipeline.format.vocabulary))
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    work = count_work(config, model, pipeline)
-    widest = pipeline.columns(training.digits)
-    per_token = shape.layers * shape.loops * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
-    batches = training.digits if training.pack else training.accumulate  # in a step
-    rows = examples_in_a_step(config, pipeline, training.digits) / batches
-    memory = round(16 * parameters + 4 * rows * widest * per_token)
+    training = config.training
+    parameters = count_parameters(config)
+    work = count_work(config)
+    memory = sum(_memory(config, parameters).values())
     hardware = choose(training, work.flops)
-    seconds = work.flops / (MATMUL_SHARE * matmul_flops(hardware.arithmetic, hardware.device))
+    seconds = work.flops / (MATMUL_SHARE * peak_flops(hardware.arithmetic, hardware.device))
     return Estimate(parameters, round(work.examples), round(work.tokens), work.flops, memory, seconds)
 
 
-def share_of_peak(model: Transformer, hardware: Hardware) -> float:
-    """The share of this machine's own matrix speed that one token a second of training comes to.
+def _memory(config: Config, parameters: int) -> dict[str, int]:
+    """Bytes that a run needs, each under what makes them fewer."""
+    shape, training = config.model, config.training
+    widest, shortest = columns_of(config, training.digits), columns_of(config, 1)
+    per_token = shape.layers * shape.loops * (14 * shape.width + 4 * shape.feedforward + 3 * shape.heads * widest)
+    at_once = min(longest_rows(config) * widest, max(TOKENS_AT_ONCE, widest))  # more go through one after the other
+    tokens = training.batch * training.pack or training.accumulate * training.batch_size(widest) * widest
+    rows = training.batch * training.pack // shortest or training.batch_size(shortest)
+    drawn = sum(scheme.drawn_per_row for scheme in Pipeline(config).positions)
+    return {
+        "model.width or model.layers": 16 * parameters,  # weights, gradients, two moments
+        "training.digits or model.width": round(4 * at_once * per_token),  # activations of one backward pass
+        "training.batch": 16 * (tokens + rows * drawn),  # all examples of a step, and what their ids are drawn from
+        "training.examples": 8 * training.examples // BLOCK,  # the order of a finite training set
+    }
 
-    Counted as is usual, 6 FLOPs for each parameter of a matrix, whether or not some of the work is left out.
-    """
-    return 6 * multiplied(model) / matmul_flops(hardware.arithmetic, hardware.device)
+
+def require_memory(config: Config) -> None:
+    """Refuse a run that this machine has not the memory for, before anything is written."""
+    if device_of(config.training.device).type != "cpu":
+        return
+    parts, there = _memory(config, _parameters_from_config(config)), memory_bytes()
+    if (needed := sum(parts.values())) > there:
+        which = max(parts, key=parts.__getitem__)
+        raise UserError(f"this needs {needed / 1e9:,.0f} GB of memory, there are {there / 1e9:.0f}; lower {which}")
+
+
+def _parameters_from_config(config: Config) -> int:
+    """Nearly as many as `count_parameters` says, without making a model (which on no device imports the compiler)."""
+    vocabulary = len(Pipeline(config).format.vocabulary)
+    tables = sum(getattr(pair.encoding, "rows", 0) for pair in config.pairs)
+    return multiplied(config.model, vocabulary) + (vocabulary + tables) * config.model.width
+
+
+def count_parameters(config: Config) -> int:
+    """How many numbers are trained."""
+    with torch.device("meta" if _parameters_from_config(config) > SMALL else "cpu"):
+        model = build_model(config, len(Pipeline(config).format.vocabulary))
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+@cache
+def peak_flops(precision: torch.dtype, device: torch.device = CPU) -> float:
+    """The matrix speed of this machine, measured once."""
+    return matmul_flops(precision, device)
 
 
 def matmul_flops(precision: torch.dtype, device: torch.device = CPU) -> float:

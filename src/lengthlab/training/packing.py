@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from lengthlab.batches import Batch, on_device
 from lengthlab.formats.vocabulary import PAD
-from lengthlab.model.documents import Documents
+from lengthlab.model.flex import Documents
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Packed:
         )
 
     def to(self, device: torch.device) -> "Packed":
-        """The same on a device, copied while the processor goes on."""
+        """The same on a device, copied while the processor carries on."""
 
         def move(tensor: Tensor) -> Tensor:
             return on_device(tensor, device)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from lengthlab.batches import Batch
-from lengthlab.model.device import CPU
+from lengthlab.model.build import CPU
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,139 @@
+"""Collect `exact_match.csv` and `training.csv` from runs made as this folder's README says; print and draw them.
+
+    python results/robust/collect.py     # reads the runs in $LENGTHLAB_RUNS or runs/
+
+A row for each recipe, seed, test set, factor and length: every test that was made, none left out. Seeds that have no
+finished run here keep the rows that the tables have of them (they were run on another machine). What is printed is
+Markdown, for LOG.md.
+"""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tables import LEVEL, print_tables  # beside this file
+
+from lengthlab.config.aids import aid_sentences
+from lengthlab.config.load import load_config
+from lengthlab.evaluation.exact_match import summary
+from lengthlab.evaluation.examples import ExampleFile
+from lengthlab.figures.far import far_beyond
+from lengthlab.figures.style import only
+from lengthlab.runs.files import read_rows
+from lengthlab.runs.run import Run
+from lengthlab.runs.seal import digest_of
+
+ROBUST = "coupling-relative-robust"
+SETTINGS = {  # name -> recipe, overrides, seeds; the others are compared with the first
+    ROBUST: (ROBUST, [], range(21, 31)),
+    "without random sharpness": (ROBUST, ["training.sharpness.most=1"], range(26, 31)),
+}
+TRAINED = 10  # digits
+FEWEST = 20  # examples behind a point of the figure; the tables have all
+COLUMNS = ("recipe", "seed", "run", "test", "factor", "digits", "examples", "exact_match", "low", "high")
+TRAINING = ("recipe", "seed", "run", "steps", "examples", "tokens", "last_loss", "precision")
+TEXT = dict.fromkeys(("recipe", "run", "test", "precision"), str)
+Row = dict[str, Any]
+
+
+def main(folder: Path) -> None:
+    scores, trained = read(folder / "exact_match.csv"), read(folder / "training.csv")
+    for name, (recipe, overrides, seeds) in SETTINGS.items():
+        for seed in seeds:
+            run = Run.of(load_config(recipe, [*overrides, f"seed={seed}"]))
+            if run.status.get("state") != "finished":
+                print(f"{name}, seed {seed}: no finished run {run.id} here", file=sys.stderr)
+                continue
+            scores, trained = ([row for row in rows if row["run"] != run.id] for rows in (scores, trained))
+            named = {"recipe": name, "seed": seed, "run": run.id}
+            for file in sorted(run.examples.glob("last*.jsonl")):
+                scores += [named | row for row in scores_of(run, file)]
+            trained.append(named | training_of(run))
+    order = list(SETTINGS)
+    scores, trained = (
+        sorted(rows, key=lambda row: (order.index(row["recipe"]), row["seed"])) for rows in (scores, trained)
+    )
+    write(folder / "exact_match.csv", COLUMNS, scores)
+    write(folder / "training.csv", TRAINING, trained)
+    factor = load_config(ROBUST).model.logit_factor_at_test
+    shown = [row for row in scores if row["factor"] == factor]
+    print_tables(shown, len(scores) - len(shown))
+    aids = {}
+    for row in scores:
+        recipe, overrides, _ = SETTINGS[row["recipe"]]
+        tested = [*overrides, f"model.logit_factor_at_test={row['factor']}"]
+        aids.setdefault(shown_as(row, factor), aid_sentences(load_config(recipe, tested)))
+    with only("png", "svg"):
+        others = [row | {"recipe": shown_as(row, factor)} for row in scores if row not in shown]
+        drawn = [row for row in [*shown, *others] if row["examples"] >= FEWEST]
+        files = far_beyond(drawn, TRAINED, folder / "far", finding(drawn), aids)
+        print(*files, sep="\n", file=sys.stderr)
+
+
+def shown_as(row: Row, factor: float | None) -> str:
+    """A setting's name, with the factor at test if that is not the recipe's."""
+    return row["recipe"] if row["factor"] == factor else f"{row['recipe']}, x{row['factor']:g}"
+
+
+def finding(rows: list[Row]) -> str:
+    """What the figure shows, in its title."""
+    mine = [row for row in rows if row["recipe"] == ROBUST and row["test"] == "uniform"]
+    if not mine:
+        return "Every seed, far beyond the training length"
+    longest = max(row["digits"] for row in mine)
+    scores = [row["exact_match"] for row in mine if row["digits"] == longest]
+    good = sum(score >= LEVEL for score in scores)
+    return f"Trained on 1-{TRAINED} digits, {good} of {len(scores)} seeds have {LEVEL:.0%} at {longest:,} digits"
+
+
+def read(file: Path) -> list[Row]:
+    """The rows that a table has already, with numbers as numbers."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as source:
+        return [{name: TEXT.get(name, number)(value) for name, value in row.items()} for row in csv.DictReader(source)]
+
+
+def number(text: str) -> int | float:
+    return int(text) if text.isdecimal() else float(text)
+
+
+def scores_of(run: Run, file: Path) -> list[Row]:
+    """Exact match at every length of one test, from whole rows of the weights that the run has now."""
+    lines, _ = read_rows(file)
+    header = lines[0] if lines else {}
+    if header.get("sha256") != digest_of(run.weights):
+        print(f"{file}: of other weights, left out", file=sys.stderr)
+        return []
+    choices = dict(choice.split("=") for choice in header["choices"])
+    factor = choices.get("model.logit_factor_at_test", run.config.model.logit_factor_at_test)
+    test = "carry chain" if header["chain"] else choices.get("evaluation.operands", "uniform")
+    kept = ExampleFile(file, header, lambda note: print(note, file=sys.stderr))
+    rows = [summary(kept.first(digits, sys.maxsize)) for digits in kept.lengths if kept.first(digits, 1)]
+    measured = ("digits", "examples", "exact_match", "low", "high")
+    named = {"test": test, "factor": float(factor or 1)}
+    return [named | {name: getattr(row, name) for name in measured} for row in rows]
+
+
+def training_of(run: Run) -> Row:
+    last = [line for line in run.metrics if "loss" in line][-1]
+    environment = json.loads((run.path / "environment.json").read_text())
+    counted = {"steps": last["step"], "examples": last["examples"], "tokens": last["tokens"]}
+    return counted | {"last_loss": last["loss"], "precision": environment["precision"]}
+
+
+def write(file: Path, columns: tuple[str, ...], rows: list[Row]) -> None:
+    with file.open("w", newline="") as target:
+        writer = csv.DictWriter(target, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(
+                {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
+            )
+    print(f"{file}: {len(rows)} rows", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(Path(__file__).parent)

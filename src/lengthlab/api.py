@@ -1,0 +1,165 @@
+"""The Python door: what `import lengthlab as ll` offers, on the same run folders as the command line."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from lengthlab.config.lengths import parse_lengths
+from lengthlab.config.load import load_config
+from lengthlab.errors import UserError
+from lengthlab.runs import run as folders
+from lengthlab.runs.columns import Row
+
+if TYPE_CHECKING:
+    from lengthlab.analysis.attention import AttentionMap
+    from lengthlab.batches import Pipeline
+    from lengthlab.evaluation.ask import Answer
+    from lengthlab.model.transformer import Transformer
+    from lengthlab.runs.groups import GroupComparison
+
+Weights = Literal["last", "best", "ema"]
+Lengths = str | int | Sequence[int]  # "1-30", 30 or [10, 20, 30]
+
+
+class Rows(list[Row]):
+    """Rows of a table, each a dictionary."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Column by column."""
+        columns = list(dict.fromkeys(name for row in self for name in row))
+        return {name: [row.get(name) for row in self] for name in columns}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, where pandas is installed."""
+        try:
+            pandas = import_module("pandas")  # neither needed nor known here otherwise
+        except ImportError:
+            raise UserError("to_frame: pandas is not installed; pip install pandas, or use to_dict()") from None
+        return pandas.DataFrame(self)
+
+
+@dataclass(frozen=True)
+class Run(folders.Run):
+    """A run folder, and the trained model in it."""
+
+    @property
+    def finished(self) -> bool:
+        return self.status.get("state") == "finished"
+
+    @property
+    def scores(self) -> Rows:
+        """The evaluation that ended the training: a row for each length."""
+        return Rows(self.evaluation or [])
+
+    @cached_property
+    def _last(self) -> "tuple[Transformer, Pipeline]":
+        from lengthlab.evaluation.load import load_model
+
+        return load_model(self)
+
+    @property
+    def model(self) -> "Transformer":
+        """The model with its last weights, an nn.Module."""
+        return self._last[0]
+
+    def evaluate(
+        self,
+        digits: Lengths | None = None,
+        *,
+        examples: int | None = None,
+        weights: Weights = "last",
+        chain: int | None = None,
+    ) -> Rows:
+        """Exact match and other scores at each length; the run's own lengths and examples if none are given.
+
+        What was tested before, here or on the command line, is not tested again. `chain`: sums in which a carry runs
+        through this many places.
+        """
+        from lengthlab.evaluation.load import evaluate_run, load_model
+
+        if examples is not None and examples < 1:
+            raise UserError("examples: at least 1")
+        lengths = None if digits is None else _lengths(digits)
+        loaded = self._last if weights == "last" else load_model(self, weights)
+        return Rows(evaluate_run(self, *loaded, weights, lengths, examples, chain))
+
+    def ask(self, question: str) -> "Answer":
+        """The model's answer to a question such as "123+456": text, tokens, probabilities, right or not."""
+        from lengthlab.evaluation.ask import ask
+
+        return ask(*self._last, question)
+
+    def attention(self, question: str) -> "AttentionMap":
+        """What the model looks at while it answers: weights (layers, heads, queries, keys), with the tokens of both."""
+        from lengthlab.analysis.attention import attention_map
+        from lengthlab.evaluation.ask import written_question
+
+        model, pipeline = self._last
+        batch = written_question(pipeline, question)
+        return attention_map(model, batch, pipeline.task.operands, pipeline.format.vocabulary)
+
+    @classmethod
+    def find(cls, name: str | Path) -> Self:
+        """An existing run by its folder or by the beginning of its id."""
+        return cls(folders.Run.find(str(name)).path)
+
+
+def train(
+    recipe: str | Path,
+    *overrides: str,
+    seed: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[Row], None] = lambda line: None,
+) -> Run:
+    """Train a recipe, with `key=value` settings on top, and evaluate it; a run that is finished is returned at once.
+
+    One that was cut short resumes. `fresh` starts again from nothing. `watch` is given each logged line of metrics.
+    """
+    from lengthlab.config.checks import check
+
+    config = load_config(str(recipe), [*overrides, *([] if seed is None else [f"seed={seed}"])])
+    run = Run(folders.Run.of(config).path)
+    if run.finished and not fresh:
+        return run
+    check(config)
+    from lengthlab.training.loop import Trainer, Watcher
+
+    Trainer(config, run, Watcher(watch), recipe=Path(recipe).stem).train(fresh)
+    return run
+
+
+def load(run: str | Path) -> Run:
+    """An existing run by its folder or by the beginning of its id."""
+    return Run.find(run)
+
+
+def runs(condition: str = "") -> list[Run]:
+    """The runs that meet a condition such as "encoding = 'fire' and exact_match_20 > 0.9"."""
+    from lengthlab.runs.database import Database
+    from lengthlab.runs.groups import select
+    from lengthlab.runs.reader import read_runs
+
+    loaded = read_runs(folders.runs_folder())
+    chosen = select(loaded, Database(loaded, metrics=False), condition)
+    return [Run(loaded.folder / record.id) for record in chosen]
+
+
+def compare(
+    a: str, b: str, *, digits: int, names: tuple[str, str] | None = None, paired: bool | None = None
+) -> "GroupComparison":
+    """Two groups of runs, each given by a condition, against each other over their seeds; printed, it is a sentence."""
+    from lengthlab.runs.groups import compare_groups
+    from lengthlab.runs.reader import read_runs
+
+    return compare_groups(read_runs(folders.runs_folder()), a, b, digits, names, paired)
+
+
+def _lengths(digits: Lengths) -> tuple[int, ...]:
+    text = digits if isinstance(digits, str) else ",".join(map(str, [digits] if isinstance(digits, int) else digits))
+    try:
+        return parse_lengths(text)
+    except ValueError as error:
+        raise UserError(f"digits: {error}") from None

@@ -1,0 +1,53 @@
+"""Exact match on other sums than uniform ones: carries through all places, a number and itself."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lengthlab.analysis.names import SUMS
+from lengthlab.figures.data import Points, Seed, Setting, counts
+from lengthlab.figures.panels import (
+    BOLD,
+    THIN,
+    empty_panel,
+    finish,
+    key,
+    legend_below,
+    nothing_to_draw,
+    outer,
+    panel_title,
+    panels,
+    percent_axis,
+    seed_lines,
+    shade_label,
+    shade_training,
+    variant_style,
+)
+from lengthlab.figures.style import style
+
+
+def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:
+    """A panel for each setting, its kinds of test sums in three colours, seeds thin, median bold."""
+    with style():
+        if not any(_course(seed, kind) for setting in settings for seed in setting.seeds for kind in SUMS):
+            return nothing_to_draw(path, title, "no other sums tested yet")
+        figure, axes = panels(len(settings))
+        for panel, setting in zip(axes, settings, strict=True):
+            numbers = []
+            for which, kind in enumerate(SUMS):
+                curves = [course for seed in setting.seeds if (course := _course(seed, kind))]
+                seed_lines(panel, curves, marker="o", markersize=3, **variant_style(which))
+                numbers.append(len(curves))
+            shade_training(panel, setting.trained)
+            panel_title(panel, f"{setting.label} ({counts(numbers)})", len(settings))
+            percent_axis(panel)
+            if not any(numbers):
+                empty_panel(panel)
+        outer(axes, "digits of each operand", "exact match")
+        named = [(f"{kind}, median", BOLD | variant_style(which)) for which, kind in enumerate(SUMS)]
+        legend_below(figure, key(*named, ("one seed", THIN), shade=shade_label(settings)), columns=2)
+        return finish(figure, path, title)
+
+
+def _course(seed: Seed, kind: str) -> Points:
+    rows = [row for row in seed.errors if (row["measure"], row["key"]) == ("sums", kind) and row["value"] is not None]
+    return sorted((row["digits"], row["value"]) for row in rows)

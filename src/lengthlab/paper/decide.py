@@ -1,0 +1,148 @@
+"""From numbers over seeds to findings: differences, intervals against bounds, trends. Nothing here knows of tables.
+
+`power` tries the rules on seeds whose difference is known, to say how many seeds decide which difference. Two settings
+whose scores spread by 1 over seeds, normally, lie so far apart that the rule for claims of the kind `better` finds it
+in four cases of five. Real scores are shares of other shapes; the table is a guide for planning.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lengthlab.paper.claim import Finding
+from lengthlab.seeding import generator
+from lengthlab.statistics import t_interval
+from lengthlab.statistics.compare import labels_test
+
+LEAST_SEEDS = 4  # on each side: three against three cannot give p < 0.05, whatever they score
+LEAST_PAIRS = 6  # with five, seeds that score all or nothing all agree by chance once in sixteen times
+LEVEL = 0.05
+RESAMPLES = 9_999
+Array = NDArray[np.float64]
+
+
+class Difference(NamedTuple):
+    """Of two means, with its 95% interval over seeds."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def difference(a: Sequence[float], b: Sequence[float]) -> Difference:
+    """Of independent seeds: Welch's interval (the bootstrap's is too narrow for five), p of an exact permutation."""
+    first, second = sorted([sorted(a), sorted(b)])  # exchanging them must not change p
+    p, _, _ = labels_test(first, second, seed=0)
+    return Difference(fmean(a) - fmean(b), *t_interval(a, b), p)
+
+
+def paired_difference(pairs: Sequence[tuple[float, float]]) -> Difference:
+    """Of runs that share their seeds: Student's interval and p of the differences within pairs.
+
+    Differences that are all the same have no spread to judge by; then p is that of their signs.
+    """
+    from scipy.stats import t
+
+    gains = [a - b for a, b in pairs]
+    middle, spread = fmean(gains), stdev(gains)
+    if spread < 1e-12:
+        p = 1.0 if not any(gains) else 2.0 ** (1 - len(gains))
+    else:
+        p = 2 * float(t.sf(abs(middle) * len(gains) ** 0.5 / spread, len(gains) - 1))
+    return Difference(middle, *t_interval(gains), p)
+
+
+def within(value: float, low: float, high: float) -> float:
+    """A number moved to the nearest that it can be."""
+    return min(max(value, low), high)
+
+
+def above(low: float, high: float, threshold: float) -> Finding:
+    """Whether an interval lies above a threshold."""
+    return "holds" if low > threshold else "does not hold" if high < threshold else "not enough evidence"
+
+
+def between(low: float, high: float, at_least: float | None, at_most: float | None) -> Finding:
+    """Whether an interval lies between two bounds."""
+    lowest = float("-inf") if at_least is None else at_least
+    highest = float("inf") if at_most is None else at_most
+    if lowest <= low and high <= highest:
+        return "holds"
+    return "does not hold" if high < lowest or low > highest else "not enough evidence"
+
+
+def rank_correlation(places: Sequence[float], groups: Sequence[Array]) -> Array:
+    """Spearman's, of the groups' places with their values (R, n): (R,). Ties have their mean rank; 0 if all tie."""
+    from scipy.stats import rankdata
+
+    at = np.concatenate([np.full(group.shape[1], place) for place, group in zip(places, groups, strict=True)])
+    x, y = rankdata(at), rankdata(np.concatenate(groups, axis=1), axis=1)
+    x, y = x - x.mean(), y - y.mean(axis=1, keepdims=True)
+    scale = np.sqrt((x**2).sum() * (y**2).sum(axis=1))
+    return np.where(scale > 0, (y @ x) / np.maximum(scale, 1e-12), 0.0)
+
+
+def resampled(
+    groups: Sequence[Sequence[float]], statistic: Callable[[Sequence[Array]], Array]
+) -> tuple[float, float, float]:
+    """A statistic with its 95% percentile bootstrap interval, seeds drawn anew within each group."""
+    rng = generator(0, "claims")
+    arrays = [np.sort(np.asarray(group, dtype=float)) for group in groups]
+    drawn = [array[rng.integers(0, len(array), (RESAMPLES, len(array)))] for array in arrays]
+    low, high = np.quantile(statistic(drawn), [0.025, 0.975])
+    return float(statistic([array[None] for array in arrays])[0]), float(low), float(high)
+
+
+SEEDS = (LEAST_SEEDS, 5, LEAST_PAIRS, 8, 10)
+LUCK = (0.0, 0.5, 0.8)  # share of a seed's luck that both settings have in common
+DRAWN = 100
+FOUND = 0.8
+PRECISION = 0.1  # in units of the spread
+
+
+@dataclass(frozen=True)
+class Power:
+    """The smallest difference that so many seeds of each setting find in four cases of five, for a spread of 1."""
+
+    seeds: int
+    paired: bool
+    luck: float
+    difference: float
+
+    def cells(self, spreads: Sequence[str]) -> list[str]:
+        """A row of a table, with the difference at each spread in points of a share."""
+        compared = "seed by seed" if self.paired else "as independent"
+        found = [f"{min(1.0, self.difference * float(spread)):.2f}" for spread in spreads]
+        return [str(self.seeds), compared, f"{self.luck:.0%}" if self.paired else "any", *found]
+
+
+def power() -> list[Power]:
+    """For each number of seeds; pairs also by how much luck they share."""
+    rows = []
+    for seeds in SEEDS:
+        paired = seeds >= LEAST_PAIRS
+        for luck in LUCK if paired else LUCK[:1]:
+            needed = [_needed(seeds, luck, draw, paired) for draw in range(DRAWN)]
+            rows.append(Power(seeds, paired, luck, float(np.quantile(needed, FOUND))))
+    return rows
+
+
+def _needed(seeds: int, luck: float, draw: int, paired: bool) -> float:
+    """By how much the first setting has to be better for one draw of seeds to show it."""
+    rng = generator(draw, "power", seeds)
+    common, own = rng.normal(size=(seeds, 1)), rng.normal(size=(seeds, 2))
+    a, b = (luck**0.5 * common + (1 - luck) ** 0.5 * own).T.tolist()
+    if paired:
+        return -paired_difference(list(zip(a, b, strict=True))).low  # a shift of one side shifts the interval
+    least = -difference(a, b).low
+    most = max(least, max(b) - min(a)) + PRECISION  # all of a above all of b: no arrangement is as far apart
+    while most - least > PRECISION:
+        middle = (least + most) / 2
+        found = difference([value + middle for value in a], b)
+        least, most = (least, middle) if found.p < LEVEL and found.low > 0 else (middle, most)
+    return most

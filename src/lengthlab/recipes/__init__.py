@@ -1,1 +1,0 @@
-"""Recipes: YAML presets, `key=value` overrides, and how both become a config."""

@@ -1,0 +1,57 @@
+"""LengthBoard on the page: every track with its places, and every row with all its seeds."""
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from lengthlab.board.record import Record, read_board
+from lengthlab.board.tracks import TRACKS, standings
+
+
+class Place(BaseModel):
+    """A row's place in a track, with what counts there."""
+
+    place: int
+    name: str
+    value: str
+
+
+class BoardTrack(BaseModel):
+    """A track, the best row first."""
+
+    name: str
+    title: str
+    rule: str
+    places: list[Place]
+
+
+class Board(BaseModel):
+    """All tracks, all sound rows, and what is wrong with the others."""
+
+    folder: str
+    tracks: list[BoardTrack]
+    records: list[Record]
+    problems: list[str]
+
+
+def board_of(folder: Path) -> Board:
+    """The rows of a folder, as `lengthlab board` shows them."""
+    records, problems = read_board(folder)
+    tracks = [
+        BoardTrack(
+            name=track.name,
+            title=track.title,
+            rule=track.rule,
+            places=[Place(place=one.place, name=one.record.name, value=one.value) for one in standings(track, records)],
+        )
+        for track in TRACKS
+    ]
+    return Board(folder=str(folder), tracks=tracks, records=records, problems=problems)
+
+
+def add_board(app: FastAPI, folder: Path) -> None:
+    @app.get("/api/board")
+    def board() -> Board:
+        """Records of length generalization."""
+        return board_of(folder)

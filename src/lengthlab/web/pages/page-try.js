@@ -1,0 +1,4 @@
+import { server } from "./server.js";
+import { startTry } from "./try.js";
+
+startTry(server);

@@ -1,0 +1,166 @@
+"""Variants from outside the package, in processes of their own and in folders of their own."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("plugins")  # they share a fork server
+
+IDEA = '''"""An encoding that lengthlab does not have."""
+
+import torch
+from torch import Tensor, nn
+
+from lengthlab.encodings import ENCODINGS
+from lengthlab.encodings.encoding import Encoding, Shape, distances
+
+
+class Recency(Encoding):
+    """b(i, j) = -slope |i - j|, with one learned slope for each head."""
+
+    def __init__(self, options, shape: Shape) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.full((shape.heads, 1, 1), 0.1))
+
+    def bias(self, q, k, q_positions: Tensor, k_positions: Tensor) -> Tensor:
+        return -self.slope * distances(q_positions, k_positions).abs()[:, None]
+
+
+ENCODINGS.add("recency", Recency, "bias: a learned linear penalty on distance")
+'''
+SMALL = ["training.steps=3", "evaluation.examples=16", "evaluation.digits=1-2", "training.compile=off"]
+
+
+@pytest.fixture
+def ideas(tmp_path: Path) -> Path:
+    file = tmp_path / "my_ideas.py"
+    file.write_text(IDEA)
+    return file
+
+
+class Finished(NamedTuple):
+    """How a command ended and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Finished]
+
+
+@pytest.fixture(scope="module")
+def lengthlab() -> Iterator[Command]:
+    """Run a command in a folder that is not the repository, in a process of its own."""
+    server = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdin is not None and server.stdout is not None
+    ask, answers = server.stdin, server.stdout
+
+    def run(folder: Path, *arguments: str, paths: Sequence[Path] = (), **environment: str) -> Finished:
+        environment = {"LENGTHLAB_RUNS": str(folder / "runs"), "OMP_NUM_THREADS": "1"} | environment
+        asked = {"folder": str(folder), "arguments": arguments, "environment": environment, "paths": [*map(str, paths)]}
+        print(json.dumps(asked), file=ask, flush=True)
+        answer = json.loads(answers.readline())
+        return Finished(answer["status"], answer["out"], answer["err"])
+
+    with server:
+        yield run
+        ask.close()
+
+
+@pytest.mark.slow
+def test_a_plugin_s_encoding_is_trained_and_evaluated_outside_the_repository(lengthlab: Command, ideas: Path) -> None:
+    folder = ideas.parent
+    done = lengthlab(folder, "train", "smoke", "encoding=recency", *SMALL, "--plugin", "my_ideas.py", "--json")
+    assert done.returncode == 0, done.stderr
+    run = Path(json.loads(done.stdout)["run"])
+    assert (
+        "file: my_ideas.py" in (run / "config.yaml").read_text()
+        and str(folder) not in (run / "config.yaml").read_text()
+    )
+
+    named = lengthlab(folder, "evaluate", run.name, "--digits", "1", "--json", LENGTHLAB_PLUGINS=str(ideas))
+    assert named.returncode == 0 and json.loads(named.stdout)[0]["digits"] == 1, named.stderr
+
+    unnamed = lengthlab(folder, "evaluate", run.name, "--digits", "1")
+    assert unnamed.returncode == 2 and "name it with --plugin my_ideas.py" in unnamed.stderr
+
+    ideas.write_text(IDEA.replace("0.1", "0.2"))
+    changed = lengthlab(folder, "evaluate", run.name, "--digits", "1", "--plugin=my_ideas.py")
+    assert changed.returncode == 2 and "my_ideas.py has changed since this run began" in changed.stderr
+
+
+def test_a_recipe_names_its_plugin_and_a_run_s_config_cannot(lengthlab: Command, ideas: Path) -> None:
+    folder = ideas.parent
+    recipe = "extends: smoke\nplugins: [my_ideas.py]\nencoding: recency\n"
+    (folder / "mine.yaml").write_text(recipe)
+    shown = lengthlab(folder, "show", "mine.yaml", "--json")
+    assert shown.returncode == 0 and "recency" in shown.stdout, shown.stderr
+    (folder / "config.yaml").write_text(recipe)  # as a downloaded run might have it
+    ideas.write_text(IDEA + "open('executed', 'w')")
+    refused = lengthlab(folder, "show", "config.yaml")
+    assert refused.returncode == 2 and refused.stderr.startswith("lengthlab: plugins:")
+    assert not (folder / "executed").exists()
+
+
+def test_a_sweep_s_children_have_the_plugin_too(lengthlab: Command, ideas: Path) -> None:
+    arguments = ["quickstart", "encoding=recency", "--recipes", "smoke", *SMALL, "--plugin", str(ideas)]
+    done = lengthlab(ideas.parent, *arguments)
+    assert "smoke, seed 1: finished" in done.stdout, done.stdout + done.stderr  # though it has learned nothing
+
+
+def test_a_plugin_is_listed_and_checked(lengthlab: Command, ideas: Path) -> None:
+    listed = lengthlab(ideas.parent, "list", "encodings", "--json", "--plugin", "my_ideas.py")
+    assert json.loads(listed.stdout)[-1] == {
+        "name": "recency",
+        "description": "bias: a learned linear penalty on distance",
+    }
+    checked = lengthlab(ideas.parent, "check", "my_ideas.py", "--json")
+    assert checked.returncode == 0, checked.stderr
+    assert len(json.loads(checked.stdout)) == 22 and not any(f["failure"] for f in json.loads(checked.stdout))
+    ideas.write_text(IDEA.replace("Encoding):", "Encoding):\n    relative = False\n"))
+    broken = lengthlab(ideas.parent, "check", "my_ideas.py")
+    assert broken.returncode == 1 and "broken  recency shared=True: relative encodings see" in broken.stdout
+    assert "2 of 22 contracts are broken" in broken.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("exit()", "my_ideas.py, line 1: SystemExit"),
+        ("1 +", "my_ideas.py, line 1: SyntaxError"),
+        ("\nraise KeyError('x')", "my_ideas.py, line 2: KeyError: 'x'"),
+        (IDEA + "1 / 0", "my_ideas.py, line 22: ZeroDivisionError"),
+        (IDEA.replace('"recency"', '"FIRE"'), "my_ideas.py, line 21: ValueError: encoding 'FIRE' is registered twice"),
+    ],
+)
+def test_a_broken_plugin_ends_in_one_sentence(lengthlab: Command, source: str, message: str, ideas: Path) -> None:
+    ideas.write_text(source)
+    done = lengthlab(ideas.parent, "list", "--plugin", "my_ideas.py")
+    assert done.returncode == 2 and done.stderr.startswith(f"lengthlab: --plugin {message}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_file_and_a_missing_name_are_told(lengthlab: Command, tmp_path: Path) -> None:
+    assert "--plugin no.py: No such file" in lengthlab(tmp_path, "list", "--plugin", "no.py").stderr
+    assert "--plugin: name a Python file" in lengthlab(tmp_path, "list", "--plugin").stderr
+
+
+def test_an_installed_package_s_entry_point_is_found(lengthlab: Command, ideas: Path) -> None:
+    folder = ideas.parent / "site"
+    (folder / "ideas-1.0.dist-info").mkdir(parents=True)
+    (folder / "ideas-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ideas\nVersion: 1.0\n")
+    (folder / "ideas-1.0.dist-info" / "entry_points.txt").write_text("[lengthlab]\nideas = ideas\n")
+    (folder / "ideas.py").write_text(IDEA)
+    listed = lengthlab(ideas.parent, "list", "encodings", "--json", paths=[folder])
+    assert json.loads(listed.stdout)[-1]["name"] == "recency", listed.stderr
+    config = lengthlab(ideas.parent, "config", "smoke", "encoding=recency", paths=[folder])
+    assert "file: ideas" in config.stdout, config.stdout + config.stderr

@@ -1,0 +1,24 @@
+"""The table of what seeds can decide."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lengthlab.paper import decide as module
+from lengthlab.paper.decide import LEAST_PAIRS
+
+
+def test_more_seeds_and_more_luck_in_common_find_smaller_differences(
+    monkeypatch: pytest.MonkeyPatch, lengthlab: Callable[..., tuple[int, str, str]]
+) -> None:
+    monkeypatch.setattr(module, "DRAWN", 40)
+    rows = {(row.seeds, row.luck): row for row in module.power()}
+    assert rows[4, 0.0].difference > rows[5, 0.0].difference > rows[10, 0.0].difference
+    for seeds in (6, 8, 10):
+        assert rows[seeds, 0.0].difference > rows[seeds, 0.5].difference > rows[seeds, 0.8].difference
+    assert all(row.paired == (row.seeds >= LEAST_PAIRS) for row in rows.values())
+    # The noncentral t distribution: ten pairs find one standard deviation of their differences in four cases of five.
+    assert rows[10, 0.5].difference == pytest.approx(1.0, abs=0.25)
+    monkeypatch.setattr(module, "DRAWN", 3)
+    status, out, _ = lengthlab("claims", "--power")
+    assert status == 0 and "seed by seed" in out and "as independent" in out

@@ -1,0 +1,147 @@
+"""The Python door: lazy, on the same run folders as the command line, and as its documents say."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+import lengthlab as ll
+from lengthlab.encodings import ENCODINGS
+from lengthlab.encodings.encoding import Encoding
+
+DOCS = Path(__file__).parents[1] / "docs"
+SMOKE = Path(__file__).with_name("smoke.yaml")
+
+
+@pytest.fixture
+def run(trained: Path, monkeypatch: pytest.MonkeyPatch) -> ll.Run:
+    """A finished run of the smoke recipe."""
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(trained.parent))
+    return ll.load(trained.name[:6])
+
+
+def test_importing_brings_nothing_heavy() -> None:
+    code = "import sys, lengthlab; dir(lengthlab); sys.exit(bool({'torch', 'numpy', 'pydantic'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    use = "ll.load_config('smoke'), ll.runs(), ll.encodings"
+    code = f"import sys, lengthlab as ll; {use}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert all(getattr(ll, name) is not None for name in ll.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        ll.trian  # noqa: B018
+
+
+def test_a_finished_run_is_returned_at_once(run: ll.Run) -> None:
+    before = (run.path / "status.json").stat().st_mtime_ns
+    again = ll.train(SMOKE)
+    assert again == run and again.finished and (run.path / "status.json").stat().st_mtime_ns == before
+    assert [row["digits"] for row in run.scores] == [1, 2, 3, 4, 5]
+
+
+def test_training_from_python_is_training_from_the_command_line(
+    run: ll.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[dict[str, object]] = []
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(tmp_path / "other"))
+    mine = ll.train(SMOKE, watch=lines.append)
+    assert mine.path != run.path and mine.id == run.id and mine.status["recipe"] == "smoke"
+    assert (mine.path / "metrics.jsonl").read_bytes() == (run.path / "metrics.jsonl").read_bytes()
+    assert mine.weights.read_bytes() == run.weights.read_bytes()
+    assert mine.scores == run.scores and lines
+
+
+def test_evaluate_gives_rows(run: ll.Run) -> None:
+    rows = run.evaluate("1-2,4", examples=20)
+    assert [row["digits"] for row in rows] == [1, 2, 4] and rows.to_dict()["examples"] == [20, 20, 20]
+    assert rows == run.evaluate([1, 2, 4], examples=20) and run.evaluate(2, examples=20) == rows[1:2]
+    assert run.evaluate()[0]["exact_match"] == run.scores[0]["exact_match"]
+    with pytest.raises(ll.UserError, match="digits: 'x' is not a number"):
+        run.evaluate("x")
+    with pytest.raises(ll.UserError, match=r"format\.hints: 32 hints cannot mark"):
+        run.evaluate(40)
+    if find_spec("pandas"):
+        assert list(rows.to_frame()["digits"]) == [1, 2, 4]
+    else:
+        with pytest.raises(ll.UserError, match="pandas is not installed"):
+            rows.to_frame()
+
+
+def test_ask_gives_text_tokens_and_probabilities(run: ll.Run) -> None:
+    answer = run.ask("12 + 034")
+    assert answer.truth == "46" and "".join(answer.tokens) == answer.produced.rstrip(".")
+    assert len(answer.tokens) == len(answer.probabilities) and all(0 < p <= 1 for p in answer.probabilities)
+    assert answer.correct == (answer.answer == "46" and answer.tokens[-1] == "$")
+    assert all(p >= 1 / 100 for p in answer.probabilities)  # greedy: each is the likeliest of fewer than 100 tokens
+    for question, reason in (("12", "a question of 2 numbers, such as 123"), ("1+x", "'x' is not a number")):
+        with pytest.raises(ll.UserError, match=reason):
+            run.ask(question)
+
+
+def test_attention_gives_arrays_with_their_tokens(run: ll.Run) -> None:
+    look, model = run.attention("12+34"), run.config.model
+    assert look.weights.shape == (model.layers, model.heads, len(look.written), len(look.keys))
+    assert abs(look.weights.sum(-1) - 1).max() < 1e-5
+    assert look.written == list(run.ask("12+34").tokens)
+
+
+def test_runs_are_found_and_compared(run: ll.Run) -> None:
+    assert ll.runs("encoding = 'fire'") == ll.runs() == [run] and ll.runs("encoding = 'rope'") == []
+    with pytest.raises(ll.UserError, match="has no exact match at 3 digits: no run meets it"):
+        ll.compare("encoding = 'fire'", "encoding = 'rope'", digits=3)
+    with pytest.raises(ll.UserError, match="no run 'zzz'"):
+        ll.load("zzz")
+
+
+@pytest.mark.parametrize("name", [n for n in ENCODINGS.names() if ENCODINGS[n].load().bias is not Encoding.bias])
+def test_every_bias_can_be_used_in_somebody_s_own_attention(name: str) -> None:
+    torch.manual_seed(0)
+    encoding = ENCODINGS[name].load().build(heads=2, head_width=8)
+    for parameter in encoding.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    q, k, v = torch.randn(3, 1, 2, 7, 8).unbind()
+    positions = torch.arange(7)
+    bias = encoding(positions, positions, q, k)
+    hidden = torch.ones(7, 7, dtype=torch.bool).triu(1)
+    out = scaled_dot_product_attention(q, k, v, attn_mask=bias.masked_fill(hidden, float("-inf")))
+    by_hand = (q @ k.mT / 8**0.5 + bias).masked_fill(hidden, float("-inf")).softmax(-1) @ v
+    torch.testing.assert_close(out, by_hand, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(out, scaled_dot_product_attention(q, k, v, is_causal=True), atol=1e-4)
+    assert torch.equal(bias, encoding.bias(q, k, positions[None], positions[None]))
+    if not encoding.contextual:
+        assert torch.equal(bias, encoding(positions, positions))
+    if list(encoding.parameters()):
+        out.square().sum().backward()
+        assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in encoding.parameters())
+
+
+def executed(sources: list[str], folder: Path) -> None:
+    """Python sources one after the other in one process of their own."""
+    script = folder / "script.py"
+    script.write_text("\n".join(sources))
+    environment = os.environ | {"MPLBACKEND": "agg", "LENGTHLAB_RUNS": str(folder / "runs"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_examples_of_the_documentation_run(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), flags=re.DOTALL)
+    small = [block.replace('"zhou2024-mini", "training.steps=500"', '"smoke", "training.steps=3"') for block in blocks]
+    assert sum(block != made for block, made in zip(blocks, small, strict=True)) == 2
+    executed(small, tmp_path)
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    notebook = json.loads((DOCS / "tour.ipynb").read_text())
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 8 and not any(cell["outputs"] for cell in cells)
+    executed(["".join(cell["source"]) for cell in cells], tmp_path)
