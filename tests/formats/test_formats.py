@@ -236,6 +236,29 @@ def test_a_ring_of_hints_meets_all_of_them_equally_often() -> None:
     assert format.read(row) is not None  # what is written with a run that passes the last hint is read
 
 
+@pytest.mark.parametrize("order", ["line", "ring"])
+def test_hints_jump_once_in_a_share_of_training_problems_and_never_at_test(order: str) -> None:
+    format = build(hints=12, hint_order=order, hint_jumps=0.5)
+
+    def runs(training: bool) -> np.ndarray:
+        written = format.write(ADDITION.draw(generator(0, "test"), 3, 3000), generator(0, "hints"), training)
+        assert all(format.read(row) is not None for row in written.tokens[:50].tolist())
+        hints = written.tokens[format.vocabulary.is_hint(written.tokens)] - format.vocabulary.first_hint
+        numbers = hints.reshape(-1, 3, 4)  # rows, numbers, places
+        assert (numbers == numbers[:, :1]).all()
+        return numbers[:, 0]
+
+    assert (np.diff(runs(training=False)) % 12 == 1).all()
+    trained = runs(training=True)
+    assert all(len(set(run)) == 4 for run in trained.tolist())
+    jumps = np.diff(trained) % 12 != 1
+    assert jumps.sum(axis=1).max() == 1
+    assert (jumps.mean(axis=0) > 0.05).all()  # anywhere
+    assert 0.3 < jumps.any(axis=1).mean() < 0.5  # half of them, less those that jump by nothing
+    apart = {(int(a), int(b)) for run in trained.tolist() for a in run for b in run if a < b}
+    assert len(apart) == 12 * 11 / 2  # every two hints meet
+
+
 def test_too_few_hints_are_refused_with_the_number_needed() -> None:
     with pytest.raises(UserError, match=r"format\.hints: 3 hints cannot mark 5 places; set at least 5"):
         build(hints=3).write(ADDITION.draw(generator(0, "test"), 4, 1), generator(0, "hints"))

@@ -55,6 +55,13 @@ class FormatOptions(Options):
         description="line: a problem's hints end at the last one, so those in the middle are met most; ring: the first "
         "follows the last, and all are met equally often",
     )
+    hint_jumps: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="share of training problems whose hints jump ahead once, so that hints meet which are further "
+        "apart than any training problem is long",
+    )
     padding: Literal["carry", "longer", "none"] | Annotated[int, Field(ge=1, le=LONGEST)] = Field(
         default="carry",
         description="zeros in front: carry, room for the last carry in every number; longer, operands as long as the "
@@ -118,15 +125,16 @@ class Format(ABC):
     def write(self, problems: Problems, rng: np.random.Generator, training: bool = True) -> Written:
         """Write a batch; `rng` chooses each problem's run of hints and its spaces."""
         spaces = self.options.spaces.probability if training or self.options.spaces.at_test else 0.0
-        return self._write(problems, rng, spaces, training or self.options.hints_at_test == "random")
+        return self._write(problems, rng, spaces, training)
 
     def widest(self, digits: int, training: bool) -> Layout:
         """The layout of a problem of `digits` digits with as many columns as any: a space wherever there may be one."""
         spaces = self.options.spaces
         every_gap = 1.0 if spaces.probability and (training or spaces.at_test) else 0.0
-        return self._write(self.task.solve(self.task.widest(digits)), generator(0, "widest"), every_gap).layout
+        problems = self.task.solve(self.task.widest(digits))
+        return self._write(problems, generator(0, "widest"), every_gap, training).layout
 
-    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float, random_hints: bool = True) -> Written:
+    def _write(self, problems: Problems, rng: np.random.Generator, spaces: float, training: bool) -> Written:
         operands, answer = self._widths(problems)
         token, layout = self._columns(operands, answer)
         places = max(*operands, answer)
@@ -143,8 +151,7 @@ class Format(ABC):
         by_column[digit] = numbers[segment[digit], place[digit]]
         if self.options.hints:
             rank = place[hint] if self.options.order == "reversed" else places - 1 - place[hint]
-            chosen = self._first_hints(rng, places, problems.count, random_hints) + rank[:, None]
-            by_column[hint] = self.vocabulary.first_hint + chosen % self.options.hints
+            by_column[hint] = self.vocabulary.first_hint + self._hints(rng, places, problems.count, training)[rank]
         tokens: Tokens = by_column.T
         if self._drops_zeros:
             tokens, layout = without_leading_zeros(tokens, layout, problems)
@@ -176,15 +183,21 @@ class Format(ABC):
             raise UserError(f"format.padding: {padding} places cannot hold {needed}; set at least {needed}")
         return (padding,) * len(operands), padding
 
-    def _first_hints(self, rng: np.random.Generator, places: int, count: int, random: bool) -> Tokens:
-        """The number of each problem's first hint, (count,), such that a run of `places` different hints follows."""
-        free = self.options.hints - places
+    def _hints(self, rng: np.random.Generator, places: int, count: int, training: bool) -> Tokens:
+        """The numbers of each problem's hints in their order, all different: (places, count)."""
+        options = self.options
+        free = options.hints - places
         if free < 0:
-            raise UserError(
-                f"format.hints: {self.options.hints} hints cannot mark {places} places; set at least {places}"
-            )
-        choices = self.options.hints if self.options.hint_order == "ring" else free + 1
-        return rng.integers(0, choices if random else 1, size=count)
+            raise UserError(f"format.hints: {options.hints} hints cannot mark {places} places; set at least {places}")
+        ring = options.hint_order == "ring"
+        anywhere = training or options.hints_at_test == "random"
+        first = rng.integers(0, (options.hints if ring else free + 1) if anywhere else 1, size=count)
+        run = first + np.arange(places)[:, None]
+        if training and options.hint_jumps and places > 1:
+            ahead = rng.integers(0, (free if ring else free - first) + 1, size=count)
+            ahead *= rng.random(count) < options.hint_jumps
+            run += ahead * (np.arange(places)[:, None] >= rng.integers(1, places, size=count))
+        return run % options.hints
 
     # ---- reading
 
