@@ -66,6 +66,8 @@ def _of_text(config: Config) -> list[Aid]:
     found = []
     if options.get("hints"):
         found.append(Aid("symbols", f"{options['hints']} index hints mark the places, and no more"))
+        if options.get("hint_jumps"):
+            found.append(Aid("symbols", "training meets hints together that only longer problems need together"))
     if options.get("order") in ("reversed", "answer-reversed"):
         whole = "numbers" if options["order"] == "reversed" else "answers"
         found.append(Aid("text", f"{whole} are written units first"))
