@@ -4,8 +4,8 @@
 #     sh results/robust/ablations.sh 101 102 103 104 105
 #     COMPARE_ONLY=1 sh results/robust/ablations.sh 101 102 103 104 105    # of the runs that are finished
 #
-# What is done already is not done again: stop it at any time and start it again. Runs of zhou2024-laptop take a quarter
-# of an hour of one core each, those of coupling-relative-robust four minutes.
+# What is done already is not done again: stop it at any time and start it again. A run takes four minutes of one core.
+# The parts of zhou2024-laptop are in results/ablations.
 set -e
 
 ids() { # recipe and overrides -> a condition that names the runs of all seeds
@@ -36,6 +36,3 @@ ablate() { # lengths, name of the ingredient, recipe, then the overrides that ta
 SEEDS="$*"
 [ -n "$SEEDS" ] || { echo "name the seeds, such as: sh results/robust/ablations.sh 101 102 103 104 105" >&2; exit 2; }
 ablate "50 100" "random sharpness" coupling-relative-robust training.sharpness.most=1
-ablate "40 60 80 100" "growth by mastery" zhou2024-laptop training.mastery.accuracy=0 training.growth=0.7
-ablate "40 60 80 100" "equal initial queries and keys" zhou2024-laptop model.initial_keys=normal
-ablate "40 60 80 100" "steps of constant tokens" zhou2024-laptop training.batch_tokens=0
