@@ -32,6 +32,7 @@ SETTINGS = [
     ("model.attention=stick-breaking",),
     ("model.loops=3", "model.injection=true", "encoding=clipped", "positions=coupled"),
     ("also=[{positions: digit-place, encoding: learned}]", "encoding=fire"),
+    ("also=[{positions: sequential, encoding: clipped}]", "positions=randomized", "encoding=fire"),
     ("model.logit_factor_at_test=2.0", "positions={kind: coupled, symbols: after}", "encoding=clipped"),
 ]
 

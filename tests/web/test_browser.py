@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -230,41 +231,122 @@ def test_usable_on_a_phone(server: Server, page: Any, path: str) -> None:
     assert nameless == []
 
 
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A page for each shipped model, as the command writes it."""
-    from lengthlab.cli.app import main
+SEVERAL_PAIRS = (  # one encoding has weights for all layers, the other for each
+    "model={layers: 2, width: 32, heads: 2, feedforward: 32, logit_factor_at_test: 2}",
+    "also=[{positions: sequential, encoding: clipped}]",
+    "format.hint_order=ring",
+    "format.hint_jumps=0.1",
+)
 
-    pages = {name: tmp_path_factory.mktemp("demo") / f"{name}.html" for name in ("robust", "paper")}
-    for name, out in pages.items():
+
+@dataclass(frozen=True)
+class Demo:
+    """A page that the command wrote, and the model in it."""
+
+    page: Path
+    adder: Any
+
+
+def ship_untrained(folder: Path) -> None:
+    """A model of several (position ids, encoding) pairs as if it came with the package."""
+    import torch
+
+    from lengthlab.batches import Pipeline
+    from lengthlab.config.load import load_config
+    from lengthlab.export.file import read_facts, save_model
+    from lengthlab.model.build import build_model
+    from lengthlab.shipped import shipped_file
+
+    config = load_config("zhou2024-mini", SEVERAL_PAIRS)
+    vocabulary = Pipeline(config).format.vocabulary.texts
+    model = build_model(config, len(vocabulary))
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():  # tables start at zero, where a mistake would not show
+            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
+    save_model(folder / "pairs.safetensors", model, config, vocabulary, read_facts(shipped_file("paper")))
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Demo]:
+    """A page for each shipped model, and for one of several pairs."""
+    from lengthlab import shipped
+    from lengthlab.cli.app import main
+    from lengthlab.shipped.adder import find_adder
+
+    def write(name: str) -> Demo:
+        out = tmp_path_factory.mktemp("demo") / f"{name}.html"
         with pytest.raises(SystemExit) as end:
             main(["demo", "--out", str(out), "--model", name])
         assert not end.value.code
-    return pages
+        return Demo(out, find_adder(name))
+
+    found = {name: write(name) for name in ("robust", "paper")}
+    box = tmp_path_factory.mktemp("box")
+    ship_untrained(box)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shipped, "FOLDER", box)
+        return found | {"pairs": write("pairs")}
 
 
-def test_the_demo_is_one_file_that_needs_no_network(page: Any, demos: dict[str, Path]) -> None:
-    assert all(demo.stat().st_size < 4_000_000 for demo in demos.values())
+def test_the_demo_is_one_file_that_needs_no_network(page: Any, demos: dict[str, Demo]) -> None:
+    assert all(demo.page.stat().st_size < 4_000_000 for demo in demos.values())
     page.context.set_offline(True)
     a, b = "7" * 99 + "8", "3" * 100
-    page.goto(f"{demos['robust'].as_uri()}#a={a}&b={b}&place=50")
+    page.goto(f"{demos['robust'].page.as_uri()}#a={a}&b={b}&place=50")
     until(page, "document.querySelectorAll('.lines path').length > 0")
     right = "All 101 digits are right" in page.inner_text("#verdict")
     assert digits(page).zfill(101) == str(int(a) + int(b)).zfill(101) and right
 
 
-@pytest.mark.parametrize("name", ["robust", "paper"])
-def test_the_demo_computes_what_torch_computes(page: Any, demos: dict[str, Path], name: str) -> None:
+@pytest.mark.parametrize("name", ["robust", "paper", "pairs"])
+def test_the_demo_computes_what_torch_computes(page: Any, demos: dict[str, Demo], name: str) -> None:
+    """On the question as lengthlab writes it, and on the same one with the hints and ids that the page draws."""
     import torch
 
-    from lengthlab.shipped.adder import find_adder
-
-    page.goto(demos[name].as_uri())
+    model, batch = demos[name].adder.model, demos[name].adder.question("9075312", "84688")
+    page.goto(demos[name].page.as_uri())
     settled(page)
-    adder = find_adder(name)
-    batch = adder.question("9075312", "84688")
-    tokens, ids = batch.inputs[0].tolist(), batch.positions[0][0, : batch.inputs.shape[1]].tolist()
-    found = torch.tensor(page.evaluate("([tokens, ids]) => lengthlab.logits(tokens, ids)", [tokens, ids]))
-    with torch.no_grad():
-        expected = adder.model(batch.inputs, batch.positions, prompt=batch.answer)[0]
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
+    drawn = page.evaluate("lengthlab.question('9075312', '84688')")
+    questions = {
+        "lengthlab": (batch.inputs[0].tolist(), torch.cat(batch.positions).T.tolist()),
+        "the page": (drawn["tokens"], drawn["ids"]),
+    }
+    for writer, (tokens, ids) in questions.items():
+        found = torch.tensor(page.evaluate("([tokens, ids]) => lengthlab.logits(tokens, ids)", [tokens, ids]))
+        positions = [torch.tensor([of_pair]) for of_pair in zip(*ids, strict=True)]
+        with torch.no_grad():
+            expected = model(torch.tensor([tokens]), positions, prompt=batch.answer)[0]
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5, msg=lambda text, by=writer: f"{by}: {text}")
+
+
+@pytest.mark.parametrize("name", ["robust", "paper", "pairs"])
+def test_the_demo_writes_sums_as_lengthlab_does(page: Any, demos: dict[str, Demo], name: str) -> None:
+    """Only what is drawn at random may differ: where the hints begin, and randomized ids."""
+    from lengthlab.formats.format import Reading
+
+    adder, pipeline = demos[name].adder, demos[name].adder.pipeline
+    first_hint, hints = pipeline.format.vocabulary.first_hint, pipeline.config.format.hints
+    page.goto(demos[name].page.as_uri())
+    settled(page)
+    begun = set()  # where the hints of a sum begin
+    for a in range(1000, 1050):
+        drawn = page.evaluate(f"lengthlab.question('{a}', '27')")
+        columns, batch = drawn["columns"], adder.question(str(a), "27")
+        row = [column["token"] for column in columns]
+        assert pipeline.format.read(row) == Reading((str(a), "27"), str(a + 27))
+        assert drawn["tokens"] == row[: batch.answer]
+        assert [column["text"] for column in columns] == [pipeline.format.vocabulary.texts[token] for token in row]
+        marks = [column for column in columns if column["role"] == "hint"]
+        starts = {(mark["token"] - first_hint - mark["place"]) % hints for mark in marks}  # units have the first
+        assert len(starts) == (1 if hints else 0)
+        begun |= starts
+        given = zip(*drawn["ids"], strict=True)
+        for pair, ids, usual in zip(pipeline.config.pairs, given, batch.positions, strict=True):
+            if pair.positions.kind == "randomized":
+                assert list(ids) == sorted(set(ids)) and set(ids) <= set(range(pair.positions.maximum))
+            else:
+                assert list(ids) == usual[0].tolist()
+    beyond = [start for start in begun if start + 5 > hints]  # four digits and a carry go on with the first hint
+    assert not beyond or pipeline.config.format.hint_order == "ring"
+    assert beyond or name != "pairs"

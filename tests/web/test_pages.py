@@ -47,7 +47,9 @@ def test_a_model_that_the_page_cannot_run_is_refused() -> None:
 
     assert demo.refusal(load_config("coupling-relative-mini")) is None
     assert demo.refusal(load_config("zhou2024-mini")) is None
-    for override in ("encoding=rope", "model.mask=prefix", "format=interleaved", "format.padding=none"):
+    assert demo.refusal(load_config("zhou2024-mini", ["also=[{positions: sequential, encoding: clipped}]"])) is None
+    pairs = ("also=[{positions: sequential, encoding: rope}]", "also=[{positions: digit-place, encoding: clipped}]")
+    for override in ("encoding=rope", "model.mask=prefix", "format=interleaved", "format.padding=none", *pairs):
         assert demo.refusal(load_config("zhou2024-mini", [override]))
 
 

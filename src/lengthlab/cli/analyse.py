@@ -121,7 +121,7 @@ def _describe(run: "Run", pipeline: "Pipeline", weights: str) -> dict[str, Any]:
         "run": run.id,
         "weights": weights,
         "model": f"{pairs}; {config.format.kind} format, {written.order} digits, {hints}",
-        "encoding": config.encoding.kind,
+        "encoding": " + ".join(pair.encoding.kind for pair in config.pairs),
         "seed": config.seeds.weights,
         "order": written.order,
         "trained": config.training.digits,

@@ -56,10 +56,11 @@ def refusal(config: Config) -> str | None:
     for option, value in PLAIN.items():
         if getattr(config.model, option) != value:
             return f"the page's model knows only model.{option}={value}"
-    if config.also or config.encoding.kind not in ("none", "clipped", "fire"):
-        return "the page's model knows the encodings none, clipped and fire, one at a time"
+    for pair in config.pairs:
+        if pair.encoding.kind not in ("none", "clipped", "fire"):
+            return "the page's model knows the encodings none, clipped and fire"
+        if pair.positions.kind not in ("sequential", "offset", "randomized", "coupled"):
+            return f"the page does not know {pair.positions.kind} ids"
     if config.format.kind != "equation" or getattr(config.format, "padding", None) != "carry":
         return "the page writes plain equations with room for the carry"
-    if config.positions.kind not in ("sequential", "offset", "randomized", "coupled"):
-        return f"the page does not know {config.positions.kind} ids"
     return None

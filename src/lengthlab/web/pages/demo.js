@@ -24,8 +24,7 @@ const browser = {
 
   async ask(name, a, b, hear) {
     const mine = ++turn;
-    const due = longhand(a, b).map(({ digit }) => digit);
-    const { tokens, ids, columns, answer } = writeQuestion(model.config, model.vocabulary, a, b, due);
+    const { tokens, ids, columns, answer } = question(a, b);
     hear("question", { model: name, a, b, columns, answer, trained_digits: details.trained_digits });
     const kept = keeper(columns, answer);
     model.start();
@@ -57,6 +56,10 @@ const browser = {
   },
 };
 
+function question(a, b) {
+  return writeQuestion(model.config, model.vocabulary, a, b, longhand(a, b).map(({ digit }) => digit));
+}
+
 /** Keeps the attention of every written token, as bytes, unless it is too much. */
 function keeper(columns, answer) {
   const { layers, heads } = model.config.model;
@@ -81,8 +84,9 @@ function softmax(logits) {
   return powers.map((power) => power / total);
 }
 
-/** For whoever wants to compare: the logits after every one of these tokens. */
+/** For whoever wants to compare: a sum as it is written here, and the logits after every one of these tokens. */
 globalThis.lengthlab = {
+  question,
   logits(tokens, ids) {
     model.start();
     return tokens.map((token, index) => Array.from(model.step(token, ids[index])));

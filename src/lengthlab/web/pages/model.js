@@ -1,5 +1,5 @@
 // The forward pass of lengthlab's Transformer in plain JavaScript, one token at a time with cached keys and values.
-// Norms before and after, GeGLU, softmax attention with a bias of position ids (clipped differences or FIRE).
+// Norms before and after, GeGLU, softmax attention. Each (position ids, encoding) pair has a bias: clipped or FIRE.
 
 /** A safetensors file: the length of its head, the head as JSON, then the numbers. */
 export function readSafetensors(buffer) {
@@ -14,6 +14,7 @@ export function readSafetensors(buffer) {
 export class Model {
   constructor({ tensors, config, vocabulary }) {
     [this.tensors, this.config, this.vocabulary] = [tensors, config, vocabulary];
+    this.encodings = [config, ...config.also].map(({ encoding }) => encoding); // of each pair, the main one first
     const { width, heads, logit_factor: factor, logit_factor_at_test: atTest } = config.model;
     [this.width, this.heads, this.each, this.factor] = [width, heads, width / heads, atTest ?? factor];
     this.start();
@@ -24,23 +25,25 @@ export class Model {
   }
 
   /** Of an encoding that layers share, or of this layer's own. */
-  encodingWeights(layer, name) {
-    return (this.tensors[`blocks.${layer}.attention.encodings.0.${name}`] ?? this.tensors[`encodings.0.${name}`]).data;
+  encodingWeights(pair, layer, name) {
+    const own = `blocks.${layer}.attention.encodings.${pair}.${name}`;
+    return this.weights(own in this.tensors ? own : `encodings.${pair}.${name}`);
   }
 
   /** Forget everything: the next token is the first. */
   start() {
-    this.ids = [];
+    this.ids = this.encodings.map(() => []); // of all tokens so far, for each pair
     this.cache = Array.from({ length: this.config.model.layers }, () => ({ keys: [], values: [] }));
   }
 
-  /** Logits of the token after this one; `record(layer, head, weights)` hears every head's attention. */
-  step(token, id, record = null) {
-    this.ids.push(id);
+  /** Logits of the token after this one, given its id for each pair.
+   *  `record(layer, head, weights)` hears every head's attention. */
+  step(token, ids, record = null) {
+    this.ids.forEach((soFar, pair) => soFar.push(ids[pair]));
     let x = Float64Array.from(this.weights("embedding.weight").subarray(token * this.width, (token + 1) * this.width));
     for (let layer = 0; layer < this.config.model.layers; layer++) {
       const norm = (values, index) => rmsNorm(values, this.weights(`blocks.${layer}.norms.${index}.weight`));
-      x = sum(x, norm(this.attend(norm(x, 0), layer, id, record), 1));
+      x = sum(x, norm(this.attend(norm(x, 0), layer, record), 1));
       x = sum(x, norm(this.feed(norm(x, 2), layer), 3));
     }
     const tied = this.config.model.tied;
@@ -49,22 +52,23 @@ export class Model {
     return tied ? logits.map((logit) => logit / Math.sqrt(this.width)) : logits;
   }
 
-  attend(x, layer, id, record) {
+  attend(x, layer, record) {
     const place = `blocks.${layer}.attention`, { keys, values } = this.cache[layer];
     const query = product(this.weights(`${place}.q.weight`), x);
     keys.push(product(this.weights(`${place}.k.weight`), x));
     values.push(product(this.weights(`${place}.v.weight`), x));
-    const bias = this.bias(layer, id);
+    const biases = this.encodings.map((_, pair) => this.bias(pair, layer));
     const attended = new Float64Array(this.width), scale = 1 / Math.sqrt(this.each);
     for (let head = 0; head < this.heads; head++) {
       const from = head * this.each, to = from + this.each;
       const weights = new Float64Array(keys.length);
       let largest = -Infinity;
       for (let key = 0; key < keys.length; key++) {
-        let dot = 0;
+        let dot = 0, added = 0;
         const other = keys[key];
         for (let index = from; index < to; index++) dot += query[index] * other[index];
-        weights[key] = (dot * scale + bias(head, key)) * this.factor;
+        for (const bias of biases) added += bias(head, key);
+        weights[key] = (dot * scale + added) * this.factor;
         if (weights[key] > largest) largest = weights[key];
       }
       let total = 0;
@@ -87,32 +91,34 @@ export class Model {
     return product(this.weights(`${place}.down.weight`), gate);
   }
 
-  /** What the position ids add to the logit of each head and key. */
-  bias(layer, id) {
-    const options = this.config.encoding;
+  /** What a pair's ids add to the logit of each head and key, for the last token. */
+  bias(pair, layer) {
+    const options = this.encodings[pair], ids = this.ids[pair], id = ids.at(-1);
+    const weight = (name) => this.encodingWeights(pair, layer, name);
     if (options.kind === "clipped") {
-      const table = this.encodingWeights(layer, "table"), { reach, scale } = options;
-      return (head, key) => scale * table[head * (2 * reach + 1) + Math.max(-reach, Math.min(reach, id - this.ids[key])) + reach];
+      const table = weight("table"), { reach, scale } = options;
+      return (head, key) => scale * table[head * (2 * reach + 1) + Math.max(-reach, Math.min(reach, id - ids[key])) + reach];
     }
     if (options.kind === "fire") {
-      const found = this.ids.map((other) => this.fire(layer, id, other));
+      const found = fire(options, weight, id, ids);
       return (head, key) => found[key][head];
     }
     return () => 0;
   }
+}
 
-  /** f(psi(i - j) / psi(max(L, i))) with psi(x) = log(c x + 1) (encodings/fire.py). */
-  fire(layer, id, other) {
-    const weight = (name) => this.encodingWeights(layer, name);
-    const c = Math.abs(weight("c")[0]), threshold = Math.abs(weight("threshold")[0] * this.config.encoding.threshold);
-    const share = Math.log1p(c * Math.abs(id - other)) / (Math.log1p(c * Math.max(id, threshold)) + 1e-6);
-    const inner = weight("hidden.weight"), shift = weight("hidden.bias"), outer = weight("output.weight");
-    return Array.from({ length: this.heads }, (_, head) => {
-      let total = weight("output.bias")[head];
+/** f(psi(i - j) / psi(max(L, i))) with psi(x) = log(c x + 1) (encodings/fire.py), for each key j and head. */
+function fire(options, weight, id, ids) {
+  const c = Math.abs(weight("c")[0]), threshold = Math.abs(weight("threshold")[0] * options.threshold);
+  const inner = weight("hidden.weight"), shift = weight("hidden.bias"), outer = weight("output.weight"), offset = weight("output.bias");
+  const longest = Math.log1p(c * Math.max(id, threshold)) + 1e-6;
+  return ids.map((other) => {
+    const share = Math.log1p(c * Math.abs(id - other)) / longest;
+    return Array.from(offset, (total, head) => {
       for (let unit = 0; unit < inner.length; unit++) total += outer[head * inner.length + unit] * Math.max(0, inner[unit] * share + shift[unit]);
       return total;
     });
-  }
+  });
 }
 
 /** A matrix (rows, columns) times a vector (columns). */

@@ -3,17 +3,20 @@
 const BEGIN = 11;
 export const END = 12;
 
-/** {tokens, ids, columns, answer}: the columns hold the right answer too, the tokens only the question. */
+/** {tokens, ids, columns, answer}: the columns hold the right answer too, the tokens only the question.
+ *  Every column has an id for each (position ids, encoding) pair. */
 export function writeQuestion(config, vocabulary, a, b, due) {
-  const { hints, order } = config.format;
+  const { hints, order, hints_at_test: begin, hint_order: hintOrder } = config.format;
   const places = due.length; // room for the carry in every number
   const random = generator(`${a}+${b}`);
-  const first = vocabulary.length - hints + (config.format.hints_at_test === "random" ? Math.floor(random() * (hints - places + 1)) : 0);
+  const starts = hintOrder === "ring" ? hints : hints - places + 1; // in a ring the first follows the last
+  const start = begin === "random" ? Math.floor(random() * starts) : 0;
+  const hint = (rank) => vocabulary.length - hints + (start + rank) % hints;
   const up = [...Array(places).keys()], down = [...up].reverse();
   const unitsFirst = order === "reversed";
   const columns = [column(vocabulary, BEGIN, "begin", 0, -1)];
   const digits = (number, source, listed) => listed.forEach((place) => {
-    if (hints) columns.push(column(vocabulary, first + (unitsFirst ? place : places - 1 - place), "hint", number, place));
+    if (hints) columns.push(column(vocabulary, hint(unitsFirst ? place : places - 1 - place), "hint", number, place));
     columns.push(column(vocabulary, source(place), "digit", number, place));
   });
   const of = (text) => (place) => Number(text[text.length - 1 - place] ?? 0);
@@ -24,7 +27,9 @@ export function writeQuestion(config, vocabulary, a, b, due) {
   const answer = columns.length;
   digits(2, (place) => due[place], order === "standard" ? down : up);
   columns.push(column(vocabulary, END, "end", 2, -1));
-  return { columns, answer, tokens: columns.slice(0, answer).map(({ token }) => token), ids: positionIds(config.positions, columns, random) };
+  const ofPairs = [config, ...config.also].map(({ positions }) => positionIds(positions, columns, random));
+  const ids = columns.map((_, index) => ofPairs.map((found) => found[index]));
+  return { columns, answer, tokens: columns.slice(0, answer).map(({ token }) => token), ids };
 }
 
 const column = (vocabulary, token, role, number, place) => ({ token, text: vocabulary[token], role, number, place });
