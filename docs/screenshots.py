@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 DOCS = Path(__file__).parent
-WRONG = "/try?model=paper&a=96685782032890481714&b=83327294455559877639&place=6"
+WRONG = "/try?model=fragile&a=96685782032890481714&b=83327294455559877639&place=6"
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PICTURES: dict[str, tuple[str, dict[str, Any]]] = {  # name: address, how the browser is
     "try": ("/try?model=robust&a=31415926535&b=27182818284&head=1.1&place=6", {}),

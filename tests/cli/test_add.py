@@ -52,7 +52,7 @@ def test_asks_again_until_an_empty_line() -> None:
         (["12a", "7b"], "'12a' is not a number of decimal digits"),
         (["nothing", "1", "2"], "no run 'nothing'"),
         (["--json"], "--json needs two numbers"),
-        (["paper", "1" * 50, "7"], "reads numbers of at most 31 digits, and one of these has 50"),
+        (["fragile", "1" * 50, "7"], "reads numbers of at most 31 digits, and one of these has 50"),
         (["1" * 3000, "7"], "reads numbers of at most 2000 digits"),
     ],
 )

@@ -83,8 +83,8 @@ def test_a_link_to_a_model_that_is_gone_says_so(server: Server, page: Any) -> No
 
 
 def test_wrong_digits_show_the_right_one(server: Server, page: Any) -> None:
-    """The paper's recipe breaks soon after its training length: each wrong digit has the right one above it."""
-    page.goto(f"{server.url}/try?model=paper&a={'9' * 30}&b={'8' * 30}")
+    """The fragile model breaks soon after its training length: each wrong digit has the right one above it."""
+    page.goto(f"{server.url}/try?model=fragile&a={'9' * 30}&b={'8' * 30}")
     settled(page)
     wrong = page.locator(".row.answer button.wrong")
     truth = str(int("9" * 30) + int("8" * 30))

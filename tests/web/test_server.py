@@ -21,7 +21,7 @@ SUM = {"model": "robust", "a": "31415926", "b": "27182818"}
 
 def test_models_in_the_box_come_first(server: Server) -> None:
     status, models = server.get("/api/models")
-    assert status == 200 and [model["name"] for model in models][:2] == ["robust", "paper"]
+    assert status == 200 and [model["name"] for model in models][:3] == ["robust", "paper", "fragile"]
     status, details = server.get("/api/model", name="robust")
     assert details["trained_digits"] == 10 and details["longest"] >= 100 and details["told"]
 
@@ -95,11 +95,11 @@ def test_claims_have_verdicts_figures_and_runs(server: Server) -> None:
 
 MISTAKES = [
     ("/api/sum", {"model": "robust", "a": "1" * 1001, "b": "1"}, 422, "a:"),
-    ("/api/sum", {"model": "paper", "a": "1" * 500, "b": "1"}, 400, "reads numbers of at most 31 digits"),
+    ("/api/sum", {"model": "fragile", "a": "1" * 500, "b": "1"}, 400, "reads numbers of at most 31 digits"),
     ("/api/sum", {"model": "robust", "a": "-1", "b": "1"}, 422, "a:"),
     ("/api/sum", {"model": "robust", "a": "٣", "b": "1"}, 422, "a:"),
     ("/api/sum", {"model": "robust", "a": "1"}, 422, "b:"),
-    ("/api/events", {"model": "paper", "a": "1" * 500, "b": "1"}, 400, "reads numbers"),
+    ("/api/events", {"model": "fragile", "a": "1" * 500, "b": "1"}, 400, "reads numbers"),
     ("/api/sum", {"model": "../robust", "a": "1", "b": "1"}, 422, "model:"),
     ("/api/sum", {"model": "nothing", "a": "1", "b": "1"}, 404, "no model or run 'nothing'"),
     ("/api/sum", {"model": "not-a-run", "a": "1", "b": "1"}, 404, "no model or run"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # brings torch
 def add(
     *words: Annotated[
         str,
-        Parameter(help="Two numbers, after a model if you like: robust or paper, or a run's folder or id."),
+        Parameter(help="Two numbers, after a model if you like: robust, paper or fragile, or a run's folder or id."),
     ],
     as_json: Json = False,
 ) -> None:

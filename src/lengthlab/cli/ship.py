@@ -21,7 +21,7 @@ def ship(
     run: RunName,
     /,
     *,
-    name: Annotated[Literal["robust", "paper"], Parameter(help="Which shipped model it becomes.")],
+    name: Annotated[Literal["robust", "paper", "fragile"], Parameter(help="Which shipped model it becomes.")],
     chosen: Annotated[str, Parameter(help="How it was chosen among the runs that were tried, in a sentence.")],
     digits: Annotated[str | None, Parameter(help="Further lengths to test now, such as 200,500,1000.")] = None,
     examples: Annotated[int, Parameter(help="Problems for each of them.")] = 100,

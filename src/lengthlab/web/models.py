@@ -20,7 +20,11 @@ from lengthlab.web.schema import Model, ModelDetails
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # an id, never a path
 LONGEST = 1000  # digits that the page asks for
 KEPT = 6  # models in memory at once
-TITLES = {"robust": "the robust model", "paper": "the paper's recipe"}
+TITLES = {
+    "robust": "the robust model",
+    "paper": "the paper's recipe",
+    "fragile": "the paper's recipe in small",
+}
 
 
 class NotThere(UserError):
