@@ -154,24 +154,24 @@ def test_sums_that_arrive_together_are_one_batch() -> None:
     import asyncio
 
     from lengthlab.shipped.adder import find_adder
-    from lengthlab.web.engine import Engine
+    from lengthlab.web.decoder import Decoder
 
-    adder, engine = find_adder("robust"), Engine()
+    adder, decoder = find_adder("robust"), Decoder()
 
     async def ask(i: int) -> bool:
-        *_, done = [event async for event in engine.ask("robust", adder, str(100 + i), str(900 - i))]
+        *_, done = [event async for event in decoder.ask("robust", adder, str(100 + i), str(900 - i))]
         return done.correct  # type: ignore[union-attr]
 
     async def ask_all() -> list[bool]:
         waiting = [asyncio.create_task(ask(i)) for i in range(20)]
-        await asyncio.sleep(0.2)  # all are there before the engine begins
-        engine.start()
+        await asyncio.sleep(0.2)  # all are there before the decoder begins
+        decoder.start()
         return await asyncio.gather(*waiting)
 
     with ThreadPoolExecutor(1) as elsewhere:  # playwright may have a loop of its own in this thread
         assert all(elsewhere.submit(asyncio.run, ask_all()).result())
-    engine.stop()
-    assert engine.largest_group == 20
+    decoder.stop()
+    assert decoder.largest_group == 20
 
 
 def send(server: Server, request: str) -> str:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from lengthlab.errors import UserError
 from lengthlab.web import evidence
 from lengthlab.web.board import add_board
-from lengthlab.web.engine import Busy, Engine
+from lengthlab.web.decoder import Busy, Decoder
 from lengthlab.web.guard import Guard
 from lengthlab.web.look import look
 from lengthlab.web.models import LONGEST, NAME, Library, NotThere
@@ -48,22 +48,22 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def make_app(runs: Path, results: Path, host: str = "127.0.0.1", port: int = 80, token: str | None = None) -> FastAPI:
     """The application over a folder of runs and a folder of result tables."""
-    library, engine = Library(runs), Engine()
+    library, decoder = Library(runs), Decoder()
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
-        engine.start()
+        decoder.start()
         yield
-        await asyncio.to_thread(engine.stop)
+        await asyncio.to_thread(decoder.stop)
 
     app = FastAPI(
         title="lengthlab", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=alive,
         responses=PROBLEMS,
     )  # fmt: skip
-    app.state.engine = engine
+    app.state.decoder = decoder
     app.add_middleware(Guard, host=host, port=port, token=token)
     _tell_problems(app)
-    _add_sums(app, library, engine)
+    _add_sums(app, library, decoder)
     _add_evidence(app, library, results)
     add_board(app, results.parent / "board")
 
@@ -105,7 +105,7 @@ def sentence(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _add_sums(app: FastAPI, library: Library, engine: Engine) -> None:
+def _add_sums(app: FastAPI, library: Library, decoder: Decoder) -> None:
     one_at_a_time = asyncio.Semaphore(1)  # attention takes memory
 
     @app.get("/api/models")
@@ -122,7 +122,7 @@ def _add_sums(app: FastAPI, library: Library, engine: Engine) -> None:
     async def sum_(model: Name, a: Number, b: Number) -> Sum:
         """The model's answer to a sum, all at once."""
         adder = await asyncio.to_thread(library.adder, model)
-        question, *tokens, done = [event async for event in engine.ask(model, adder, a, b)]
+        question, *tokens, done = [event async for event in decoder.ask(model, adder, a, b)]
         return Sum.model_validate({"question": question, "tokens": tokens, "done": done})
 
     @app.get("/api/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
@@ -133,7 +133,7 @@ def _add_sums(app: FastAPI, library: Library, engine: Engine) -> None:
 
         async def stream() -> AsyncIterator[str]:
             try:
-                async for event in engine.ask(model, adder, a, b):
+                async for event in decoder.ask(model, adder, a, b):
                     yield f"event: {EVENTS[type(event)]}\ndata: {event.model_dump_json()}\n\n"
             except UserError as error:
                 yield f"event: problem\ndata: {Problem(error=sentence(error)).model_dump_json()}\n\n"

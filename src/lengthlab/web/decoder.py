@@ -134,7 +134,7 @@ class Group:
             request.tell(error)
 
 
-class Engine:
+class Decoder:
     """Start it, ask it, stop it."""
 
     def __init__(self) -> None:
