@@ -3,7 +3,8 @@
     python results/figure1/collect.py 11 12 13    # seeds; reads the runs in $LENGTHLAB_RUNS or runs/
 
 Writes `exact_match.csv`, prints a table in Markdown and draws `figure1.png` (every seed) and `best.png` (best of seeds,
-as in the paper). Runs that are not finished are named and left for the next time.
+as in the paper). Runs that are not finished are named and left for the next time; seeds that have no finished run here
+keep the rows that the table has of them.
 """
 
 import csv
@@ -11,11 +12,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.load import load_config
+from lengthlab.evaluation.every_test import every_test
 from lengthlab.figures.data import Seed, Setting, scores_at
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds
+from lengthlab.figures.far import TESTS
 from lengthlab.figures.style import only
 from lengthlab.runs.run import Run
 from lengthlab.statistics import generalization, percent
@@ -29,21 +33,37 @@ SYSTEMS = {  # recipe and the length extension that the paper reports
     "Abacus": ("abacus-laptop", ""),
     "Position coupling": ("coupling-laptop", ""),
 }
-COLUMNS = ("system", "recipe", "seed", "run", "digits", "examples", "exact_match", "low", "high")
+COLUMNS = ("system", "recipe", "seed", "run", "test", "factor", "digits", "examples", "exact_match", "low", "high")
+NUMBERS = {
+    "seed": int,
+    "digits": int,
+    "examples": int,
+    "factor": float,
+    "exact_match": float,
+    "low": float,
+    "high": float,
+}
 SHOWN = (40, 50, 60, 80, 100)
 LEVEL = 0.98  # the paper's
+Row = dict[str, Any]
 
 
 def main(folder: Path, seeds: Sequence[int]) -> None:
-    settings = [setting_of(system, recipe, seeds) for system, (recipe, _) in SYSTEMS.items()]
-    with (folder / "exact_match.csv").open("w", newline="") as target:
-        writer = csv.DictWriter(target, COLUMNS, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        for setting in settings:
-            for seed in setting.seeds:
-                named = {"system": setting.label, "recipe": SYSTEMS[setting.label][0], **seed.facts, "seed": seed.seed}
-                writer.writerows(named | rounded(row) for row in seed.exact_match)
+    rows = read(folder / "exact_match.csv")
+    for system, (recipe, _) in SYSTEMS.items():
+        for seed in seeds:
+            run = Run.of(load_config(recipe, [f"seed={seed}"]))
+            if run.status.get("state") != "finished":
+                print(f"{recipe}, seed {seed}: no finished run {run.id} here", file=sys.stderr)
+                continue
+            named = {"system": system, "recipe": recipe, "seed": seed, "run": run.id}
+            tested = every_test(run, lambda note: print(note, file=sys.stderr))
+            rows = [row for row in rows if row["run"] != run.id] + [named | row for row in tested]
+    rows.sort(key=lambda row: (list(SYSTEMS).index(row["system"]), row["seed"]))
+    write(folder / "exact_match.csv", rows)
+    settings = [setting_of(system, recipe, rows) for system, (recipe, _) in SYSTEMS.items()]
     print(table(settings))
+    print(other_tests(rows))
     begun = [setting for setting in settings if setting.seeds]
     with only("png", "svg"):
         files = exact_match_over_seeds(begun, folder / "figure1", "Figure 1 on a laptop: every seed")
@@ -51,21 +71,47 @@ def main(folder: Path, seeds: Sequence[int]) -> None:
     print(*files, sep="\n", file=sys.stderr)
 
 
-def setting_of(system: str, recipe: str, seeds: Sequence[int]) -> Setting:
-    """The finished seeds of a system."""
-    found = []
-    for seed in seeds:
-        run = Run.of(load_config(recipe, [f"seed={seed}"]))
-        if run.status.get("state") == "finished" and (rows := run.evaluation):
-            found.append(Seed(seed, rows, facts={"run": run.id}))
-        else:
-            print(f"{recipe}, seed {seed}: no finished run {run.id}", file=sys.stderr)
+def read(file: Path) -> list[Row]:
+    """The rows that the table has already: of runs that were made elsewhere, they stay."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as source:
+        return [{name: NUMBERS.get(name, str)(value) for name, value in row.items()} for row in csv.DictReader(source)]
+
+
+def write(file: Path, rows: Sequence[Row]) -> None:
+    with file.open("w", newline="") as target:
+        writer = csv.DictWriter(target, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(
+                {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
+            )
+
+
+def setting_of(system: str, recipe: str, rows: Sequence[Row]) -> Setting:
+    """The seeds of a system on uniform sums, at the recipe's own factor."""
     config = load_config(recipe)
-    return Setting(system, config.training.digits, found, aids=aid_sentences(config))
+    factor = config.model.logit_factor_at_test
+    mine = [row for row in rows if (row["system"], row["test"], row["factor"]) == (system, "uniform", factor)]
+    seeds = [
+        Seed(seed, [row for row in mine if row["seed"] == seed], facts={"run": run})
+        for seed, run in dict.fromkeys((row["seed"], row["run"]) for row in mine)
+    ]
+    return Setting(system, config.training.digits, seeds, aids=aid_sentences(config))
 
 
-def rounded(row: dict[str, object]) -> dict[str, object]:
-    return {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
+def other_tests(rows: Sequence[Row]) -> str:
+    """What was answered right of sums that are not drawn uniformly, over all seeds."""
+    lines = []
+    for test, words in TESTS.items():
+        for digits in sorted({row["digits"] for row in rows if row["test"] == test and test != "uniform"}):
+            mine = [row for row in rows if (row["test"], row["digits"]) == (test, digits)]
+            lowest = min(mine, key=lambda row: row["exact_match"])
+            seeds = f"{len(mine)} seeds of {mine[0]['system']}"
+            worst = f"{percent(lowest['exact_match'])} (seed {lowest['seed']})"
+            lines.append(f"- {words}, {digits} digits: {seeds}, {mine[0]['examples']} sums each, the lowest {worst}")
+    return "\n".join(["", *lines])
 
 
 def table(settings: Sequence[Setting]) -> str:

@@ -17,13 +17,10 @@ from tables import LEVEL, print_tables  # beside this file
 
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.load import load_config
-from lengthlab.evaluation.exact_match import summary
-from lengthlab.evaluation.examples import ExampleFile
+from lengthlab.evaluation.every_test import every_test
 from lengthlab.figures.far import far_beyond
 from lengthlab.figures.style import only
-from lengthlab.runs.files import read_rows
 from lengthlab.runs.run import Run
-from lengthlab.runs.seal import digest_of
 
 ROBUST = "coupling-relative-robust"
 SETTINGS = {  # name -> recipe, overrides, seeds; the others are compared with the first
@@ -48,8 +45,7 @@ def main(folder: Path) -> None:
                 continue
             scores, trained = ([row for row in rows if row["run"] != run.id] for rows in (scores, trained))
             named = {"recipe": name, "seed": seed, "run": run.id}
-            for file in sorted(run.examples.glob("last*.jsonl")):
-                scores += [named | row for row in scores_of(run, file)]
+            scores += [named | row for row in every_test(run, lambda note: print(note, file=sys.stderr))]
             trained.append(named | training_of(run))
     order = list(SETTINGS)
     scores, trained = (
@@ -98,23 +94,6 @@ def read(file: Path) -> list[Row]:
 
 def number(text: str) -> int | float:
     return int(text) if text.isdecimal() else float(text)
-
-
-def scores_of(run: Run, file: Path) -> list[Row]:
-    """Exact match at every length of one test, from whole rows of the weights that the run has now."""
-    lines, _ = read_rows(file)
-    header = lines[0] if lines else {}
-    if header.get("sha256") != digest_of(run.weights):
-        print(f"{file}: of other weights, left out", file=sys.stderr)
-        return []
-    choices = dict(choice.split("=") for choice in header["choices"])
-    factor = choices.get("model.logit_factor_at_test", run.config.model.logit_factor_at_test)
-    test = "carry chain" if header["chain"] else choices.get("evaluation.operands", "uniform")
-    kept = ExampleFile(file, header, lambda note: print(note, file=sys.stderr))
-    rows = [summary(kept.first(digits, sys.maxsize)) for digits in kept.lengths if kept.first(digits, 1)]
-    measured = ("digits", "examples", "exact_match", "low", "high")
-    named = {"test": test, "factor": float(factor or 1)}
-    return [named | {name: getattr(row, name) for name in measured} for row in rows]
 
 
 def training_of(run: Run) -> Row:
