@@ -185,9 +185,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(sentence.format(count))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests come first: most of them wait for processes of their own, and others fill the time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Slow tests come first: most of them wait for processes of their own, and others fill the time.
+
+    Tests of a group share a worker. pytest-xdist knows a group by the end of a test's id; 3.8.0 writes it where pytest
+    9.2 no longer looks (its issue 1386), and every worker would build every group's fixtures.
+    """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if getattr(config.option, "loadgroup", False):  # in a worker
+        for item in items:
+            if (group := item.get_closest_marker("xdist_group")) and not item.nodeid.endswith(f"@{group.args[0]}"):
+                item._id = type(item.id).parse(f"{item.nodeid}@{group.args[0]}")
 
 
 @pytest.fixture(scope="session")
