@@ -35,6 +35,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     CACHE = tempfile.mkdtemp(prefix="lengthlab-compiled-")
     os.environ |= {"TORCHINDUCTOR_CACHE_DIR": CACHE, "LENGTHLAB_CACHE": CACHE}
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # or its compiler starts processes, each of which imports torch
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # or it compiles programs to see if what the processor says is true
     atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
