@@ -35,6 +35,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     CACHE = tempfile.mkdtemp(prefix="lengthlab-compiled-")
     os.environ |= {"TORCHINDUCTOR_CACHE_DIR": CACHE, "LENGTHLAB_CACHE": CACHE}
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # or its compiler starts processes, each of which imports torch
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # or it compiles programs to see if what the processor says is true
     atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -185,9 +186,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(sentence.format(count))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests come first: most of them wait for processes of their own, and others fill the time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Slow tests come first: most of them wait for processes of their own, and others fill the time.
+
+    Tests of a group share a worker. pytest-xdist knows a group by the end of a test's id; 3.8.0 writes it where pytest
+    9.2 no longer looks (its issue 1386), and every worker would build every group's fixtures.
+    """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if getattr(config.option, "loadgroup", False):  # in a worker
+        for item in items:
+            if (group := item.get_closest_marker("xdist_group")) and not item.nodeid.endswith(f"@{group.args[0]}"):
+                item._id = type(item.id).parse(f"{item.nodeid}@{group.args[0]}")
 
 
 @pytest.fixture(scope="session")

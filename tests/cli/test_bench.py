@@ -1,7 +1,9 @@
 """`lengthlab bench`: everything is measured, in the sizes of a test."""
 
 import json
-from collections.abc import Callable
+import multiprocessing
+from collections.abc import Callable, Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,18 @@ def test_bench_data_measures_every_format(lengthlab: Command) -> None:
     assert 0 < result["share_of_a_step"] < 1
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Contestants are forks of one process that has imported torch and the rivals: of their own, but there sooner."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["lengthlab.bench.train", "x_transformers", "transformers.models.llama"])
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method: context)
+    yield
+    forkserver._forkserver._stop()  # and wait for its end  # pyrefly: ignore[missing-attribute]
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_bench_train_measures_rivals_of_the_same_size_and_an_earlier_commit(
     lengthlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthlab.figures import FIGURES
+from lengthlab.figures import FIGURES, style
 from lengthlab.figures.data import Seed, Setting, best_seed, median_points
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
 from lengthlab.figures.progress import smooth
@@ -44,7 +44,12 @@ def words(svg: Path) -> str:
 
 
 @each_figure
-def test_three_formats_alike_and_labelled(name: str, encodings: list[Setting], tmp_path: Path) -> None:
+def test_three_formats_alike_and_labelled(
+    name: str, encodings: list[Setting], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With few dots and whole fonts, which take least time; the test below has all dots and the letters it needs."""
+    for setting, quick in {"savefig.dpi": 50, "pdf.fonttype": 3}.items():
+        monkeypatch.setitem(style._SETTINGS, setting, quick)
     figure: Figure = FIGURES[name].load()
     files = figure(encodings, tmp_path / "a", "My title")
     assert [file.name for file in files] == ["a.png", "a.svg", "a.pdf"]

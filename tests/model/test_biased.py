@@ -19,6 +19,7 @@ from lengthlab.positions import POSITIONS
 from lengthlab.training.packing import pack, packed_loss
 from lengthlab.training.step import answer_loss
 
+pytestmark = pytest.mark.xdist_group("kernels")  # or each worker compiles every kernel
 CLOSE = 1e-6  # error as a share of the norm, in fp32
 
 

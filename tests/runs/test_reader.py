@@ -278,20 +278,29 @@ NAMES = ("config.yaml", "status.json", "metrics.jsonl", "speed.jsonl", "starts.j
 
 @pytest.mark.parametrize("name", [*NAMES, "environment.json", "model.safetensors"])
 def test_any_flipped_bit_leaves_a_record_or_a_reason(name: str, smoke: Callable[..., Config], tmp_path: Path) -> None:
-    """Every property of a run and every table either reads or says in one sentence what is damaged."""
-    run = Run(tmp_path / "runs" / "r")
+    """Every property of a run and every table either reads or says in one sentence what is damaged.
+
+    Thirty copies of a run, one bit flipped in each.
+    """
+    run = Run(tmp_path / "r")
     run.begin(smoke(), {"cpu": "abacus"})
     run.log({"step": 1, "loss": 0.5, "accuracy": 0.25, "examples": 8, "tokens": 80})
     run.log_speed(1, 40.0)
     run.save_evaluation([{"digits": 1, "examples": 8, "exact_match": 0.5, "weights": "last", "chain": 0}])
     run.weights.write_bytes(b'\x1a\0\0\0\0\0\0\0{"a":{"shape":[2,3,4,5]}}' + bytes(480))
     sound = (run.path / name).read_bytes()
-    for bit in random.Random(name).sample(range(8 * len(sound)), 30):
+    copies = [Run(tmp_path / "runs" / f"r{number}") for number in range(30)]
+    for copy, bit in zip(copies, random.Random(name).sample(range(8 * len(sound)), len(copies)), strict=True):
+        shutil.copytree(run.path, copy.path)
         spoilt = bytearray(sound)
         spoilt[bit // 8] ^= 1 << bit % 8
-        (run.path / name).write_bytes(spoilt)
-        Database(read_runs(tmp_path / "runs"))
+        (copy.path / name).write_bytes(spoilt)
+    loaded = read_runs(tmp_path / "runs")
+    Database(loaded)
+    told = {record.id for record in loaded.records} | {skipped.place.split("/")[0] for skipped in loaded.skipped}
+    assert told == {copy.path.name for copy in copies}
+    for copy in copies:
         for attribute in ("status", "metrics", "speed", "starts", "evaluation", "recipe"):
             with contextlib.suppress(UserError):
-                getattr(run, attribute)
-        run.set_status("running")
+                getattr(copy, attribute)
+        copy.set_status("running")

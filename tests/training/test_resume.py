@@ -67,9 +67,9 @@ def test_killed_processes_resume_to_the_same_bits(
 
 
 def test_an_interrupt_stops_between_two_steps_and_the_run_resumes(smoke: Callable[..., Config], tmp_path: Path) -> None:
-    config = smoke(*LONG, "training.steps=90", "training.examples=320", "seeds.order=2")  # what was seen is state too
+    config = smoke(*LONG, "training.steps=60", "training.examples=320", "seeds.order=2")  # what was seen is state too
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
-    for number, step in [(signal.SIGINT, 33), (signal.SIGTERM, 63)]:
+    for number, step in [(signal.SIGINT, 24), (signal.SIGTERM, 45)]:
 
         def interrupt(line: dict[str, int], number: int = number, step: int = step) -> None:
             if line["step"] == step:
@@ -82,7 +82,7 @@ def test_an_interrupt_stops_between_two_steps_and_the_run_resumes(smoke: Callabl
         assert saved_steps(Run.of(config).checkpoints)[-1] == step
     notes: list[str] = []
     assert outcome(train(config, note=notes.append)) == expected
-    assert "resuming after step 63" in notes
+    assert "resuming after step 45" in notes
 
 
 def test_only_the_newest_checkpoints_are_kept(smoke: Callable[..., Config]) -> None:
@@ -112,26 +112,26 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 
 def test_a_damaged_checkpoint_is_passed_over_and_named(smoke: Callable[..., Config], tmp_path: Path) -> None:
-    config = smoke("training.steps=30", "training.checkpoint_every=10")
+    config = smoke("training.steps=15", "training.checkpoint_every=4", "training.log_every=1", "evaluation.digits=1-2")
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
 
     def interrupt(line: dict[str, int]) -> None:
-        if line["step"] == 25:
+        if line["step"] == 10:
             raise KeyboardInterrupt  # as a second Ctrl-C would: at once, without a checkpoint
 
     with pytest.raises(KeyboardInterrupt):
         train(config, metrics=interrupt)
     interrupted = Run.of(config)
-    assert saved_steps(interrupted.checkpoints) == [10, 20]
+    assert saved_steps(interrupted.checkpoints) == [4, 8]
     for suffix, (name, damage) in product([".safetensors", ".json"], DAMAGE.items()):
         run = Run(tmp_path / f"{name}{suffix}" / config.id)
         shutil.copytree(interrupted.path, run.path)
-        file = run.checkpoints / f"00000020{suffix}"
+        file = run.checkpoints / f"00000008{suffix}"
         file.write_bytes(damage(file.read_bytes()))
         notes: list[str] = []
         assert outcome(train(config, run, note=notes.append)) == expected, file
         assert any(file.name in note and "going back to the one before" in note for note in notes), notes
-        assert "resuming after step 10" in notes
+        assert "resuming after step 4" in notes
 
 
 def stop_at(config: Config, step: int) -> Run:

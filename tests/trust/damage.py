@@ -32,7 +32,7 @@ from lengthlab.cli import analyse, app
 from lengthlab.config import load, presets, yaml_text
 from lengthlab.config.schema import Config
 from lengthlab.config.yaml_text import parse_yaml
-from lengthlab.figures import exact_match
+from lengthlab.figures import curves
 from lengthlab.paper.experiment import load_experiment, trials
 from lengthlab.report import draw
 from lengthlab.runs.run import Run
@@ -222,13 +222,14 @@ def leave_out_what_takes_time() -> None:
     instead: list[tuple[Any, str, Any]] = [
         (app, "app", Parsed()),
         (estimate, "peak_flops", lambda *_: 1e12),
-        (exact_match, "exact_match_by_length", write_down),
+        (curves, "exact_match_by_length", write_down),
         (draw, "draw", lambda *_: []),
         (analyse, "_draw", lambda *_: []),
         (analyse, "_draw_attention", lambda *_: ({}, [])),
         *((module, "parse_yaml", lambda text: pickle.loads(parsed(text))) for module in (yaml_text, load, presets)),
     ]
     for module, name, quicker in instead:
+        assert hasattr(module, name), f"{name} has moved; left where it is, it takes its time again"
         setattr(module, name, quicker)
 
 
