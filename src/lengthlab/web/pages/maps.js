@@ -110,8 +110,8 @@ export class Maps {
       pen.textAlign = "center";
       pen.textBaseline = "middle";
       if (named) {
-        keys.forEach((text, key) => { pen.fillStyle = key === at?.[1] ? ink : quiet; pen.fillText(text, (key + 0.5) * cell, -9); });
-        written.forEach((text, row) => { pen.fillStyle = text === due[row] ? (row === at?.[0] ? ink : quiet) : wrong; pen.fillText(text, -10, (row + 0.5) * cell); });
+        keys.forEach((text, key) => { pen.fillStyle = key === at?.[1] ? ink : quiet; pen.fillText(short(text), (key + 0.5) * cell, -9); });
+        written.forEach((text, row) => { pen.fillStyle = text === due[row] ? (row === at?.[0] ? ink : quiet) : wrong; pen.fillText(short(text), -10, (row + 0.5) * cell); });
       }
       if (at) { pen.strokeStyle = accent; pen.lineWidth = 1.5; pen.strokeRect(at[1] * cell, at[0] * cell, cell, cell); }
     };
@@ -140,6 +140,9 @@ export class Maps {
 }
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** A hint after the first 26 in the room of a cell: a, a₁, a₂ for a, a', a''. */
+const short = (text) => text.replace(/'+$/, (marks) => String.fromCharCode(0x2080 + Math.min(marks.length, 9)));
 
 /** Cells from the colour of paper (0) to that of ink (1). */
 function paint(pen, value, rows, columns, cell) {
