@@ -3,7 +3,8 @@
     python results/ablations/table.py [FOLDER]     # results/ablations if not given
 
 Each setting is compared with the whole recipe, seed by seed, at 50 digits. The rule (LOG.md): a part helps
-if the 95% interval (paired t) of the difference lies above 0, it hurts if it lies below 0.
+if the 95% interval (paired t) of the difference lies above 0, it hurts if it lies below 0; with fewer than five pairs
+nothing is said.
 """
 
 import sys
@@ -13,7 +14,8 @@ from statistics import median
 from lengthlab.paper.tables import Results
 from lengthlab.statistics import percent, t_interval
 
-WHOLE = "nothing"  # taken away
+WHOLE = "whole recipe"
+PAIRS = 5  # of seeds, by the rule
 SHOWN = (20, 30, 40, 50)
 Scores = dict[int, dict[int, float]]  # by seed and digits
 
@@ -29,7 +31,7 @@ def main(folder: Path) -> None:
     if WHOLE not in found:
         print(f"No finished runs in {folder}: lengthlab reproduce results/ablations/ablations.yaml makes them.")
         return
-    heads = ["without", "seeds", *(f"{digits} digits" for digits in SHOWN), f"difference at {SHOWN[-1]}", "so it"]
+    heads = ["", "seeds", *(f"{digits} digits" for digits in SHOWN), f"difference at {SHOWN[-1]}", "so that part"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for setting, scores in found.items():
         cells = [_spread([one[digits] for one in scores.values()]) for digits in SHOWN]
@@ -45,8 +47,10 @@ def _verdict(whole: Scores, without: Scores, setting: str) -> tuple[str, str]:
     pairs = [whole[seed][SHOWN[-1]] - scores[SHOWN[-1]] for seed, scores in without.items() if seed in whole]
     if setting == WHOLE or len(pairs) < 2:
         return "", ""
-    low, high = t_interval(pairs)
+    low, high = (max(-1.0, min(1.0, end)) for end in t_interval(pairs))
     verdict = "helps" if low > 0 else "hurts" if high < 0 else "is undecided"
+    if len(pairs) < PAIRS:
+        verdict = f"has {len(pairs)} of {PAIRS} pairs"
     points = [f"{100 * value:+.0f}" for value in (sum(pairs) / len(pairs), low, high)]
     return f"{points[0]} points ({points[1]} to {points[2]})", verdict
 
