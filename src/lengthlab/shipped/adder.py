@@ -5,7 +5,7 @@ from functools import cached_property
 
 from lengthlab.batches import Batch, Pipeline
 from lengthlab.config.checks import require_length
-from lengthlab.errors import UserError
+from lengthlab.errors import UserError, suggestion
 from lengthlab.evaluation.ask import Answer, ask, parse_question
 from lengthlab.evaluation.load import load_model
 from lengthlab.export.file import open_model
@@ -67,7 +67,7 @@ def find_adder(name: str = DEFAULT) -> Adder:
     try:
         run = Run.find(name)
     except UserError as error:
-        raise UserError(f"{error}; lengthlab itself comes with {' and '.join(shipped_names())}") from None
+        raise UserError(f"{error}; of the models in the box, {suggestion(name, shipped_names())}") from None
     return run_adder(run)
 
 
