@@ -20,7 +20,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_an_experiment_from_a_failed_trial_to_its_figure(here: Path, lengthlab: Command, runs_folder: Path) -> None:
+def test_an_experiment_from_a_failed_trial_to_its_figure(
+    here: Path, lengthlab: Command, runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (here / "one.yaml").write_text(
         "varies: nothing\nquestion: Does it run?\nsentence: One run.\nfigure: exact_match_over_seeds\n"
         "factors: {encoding: [FIRE]}\n"
@@ -53,6 +55,14 @@ def test_an_experiment_from_a_failed_trial_to_its_figure(here: Path, lengthlab: 
     assert (here / "elsewhere" / "figures" / "encodings.png").exists()
     status, out, _ = lengthlab("claims", "fire-best", "--scale", "smoke", "--rules")
     assert status == 0 and "not run" in out and "holds if in every pair" in " ".join(out.split())
+    monkeypatch.setenv("LENGTHLAB_RUNS", str(here / "another machine"))  # where only the tables are at hand
+    plan = lambda *more: json.loads(
+        lengthlab("reproduce", "seeds", "--scale", "smoke", "--dry-run", "--json", *more)[1]
+    )
+    assert [run["state"] for run in plan()] == ["to do", "to do"]
+    assert [run["state"] for run in plan("--missing")] == ["in the tables", "in the tables"]
+    status, out, _ = lengthlab("reproduce", "seeds", "--scale", "smoke", "--missing")
+    assert status == 0 and "seeds: 2 runs;" in out and not (here / "another machine").exists()
     verdicts = json.loads(lengthlab("claims", "--results", "elsewhere", "--json")[1])
     assert len(verdicts) >= 16 and {"id", "finding", "parts", "rule", "sentence"} <= verdicts[0].keys()
 

@@ -57,6 +57,10 @@ HIGH, LOW, WIDE = [0.80, 0.85, 0.90, 0.82, 0.88], [0.10, 0.15, 0.12, 0.18, 0.11]
         ([0.9] * 3, [0.0] * 3, -0.1, "not enough evidence"),  # nor is p asked for here, but three are too few
         (HIGH[:4], LOW[:4], 0.0, "holds"),
         ([0.0] * 5, [0.0] * 5, 0.0, "not enough evidence"),
+        ([value / 10 + 0.5 for value in HIGH], [value / 10 + 0.5 for value in LOW], 0.0, "holds"),  # small, but clear
+        ([0.5, 0.51, 0.49, 0.5, 0.52], [0.51, 0.5, 0.5, 0.49, 0.51], 0.0, "does not hold"),  # no gain worth the name
+        ([0.03, 0.02, 0.04, 0.03, 0.02], [0.02, 0.03, 0.03, 0.02, 0.04], 0.0, "not enough evidence"),  # both too low
+        ([0.98, 0.97, 0.99, 0.98, 0.97], [0.97, 0.98, 0.98, 0.97, 0.99], 0.0, "not enough evidence"),  # both too high
         ([0.01] * 5, [0.0] * 5, 0.05, "not enough evidence"),  # the effect could not have shown
         (HIGH, LOW, 0.9, "not enough evidence"),  # neither reaches what is claimed
         (HIGH, [value - 0.01 for value in HIGH], 0.2, "does not hold"),  # less than claimed

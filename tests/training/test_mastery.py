@@ -77,6 +77,11 @@ def test_a_deadline_brings_the_full_length_to_settings_that_master_nothing(smoke
     lengths = [engine.step(step)["longest"] for step in range(30)]
     assert lengths[:13] == [2] * 13 and lengths[24:] == [9] * 6 and lengths == sorted(lengths)
     assert engine.mastery is not None and engine.mastery.reached == 24
+    patient = engine.config.training.model_copy(
+        update={"mastery": engine.config.training.mastery.model_copy(update={"patience": 0.75})}
+    )
+    lengths = [Mastery.least(step, patient) for step in range(30)]
+    assert lengths[:19] == [2] * 19 and lengths[20] > 2 and lengths[24:] == [9] * 6  # of 24 steps, 18 pass first
     fast = Mastery(7, streak=2)  # ahead of its deadline
     fast.keep_pace(15, engine.config.training)
     assert (fast.longest, fast.streak) == (7, 2)

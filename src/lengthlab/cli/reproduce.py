@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lengthlab.paper.experiment import Experiment, Planned
     from lengthlab.runs.run import Run
 
+IN_TABLES = "in the tables"  # the state of a run that was trained elsewhere and need not be again
+
 
 def reproduce(
     *names: Annotated[str, Parameter(help="Names of experiments, or YAML files of your own; all for every one.")],
@@ -31,6 +33,7 @@ def reproduce(
     gpus: Annotated[float, Parameter(help="With Ray: GPUs for each run; a fraction shares one.")] = 0.0,
     out: Annotated[Path | None, Parameter(help="Folder of tables and figures; results/SCALE if not given.")] = None,
     collect_only: Annotated[bool, flag("Train nothing; use the runs that are finished.")] = False,
+    missing: Annotated[bool, flag("Train only the runs that the tables in that folder do not have.")] = False,
     dry_run: Annotated[bool, flag("List every run and its cost; start nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -51,19 +54,21 @@ def reproduce(
     chosen = [load_experiment(name) for name in (experiment_names() if names == ("all",) else dict.fromkeys(names))]
     planned = {experiment.name: trials(experiment, scale, numbers) for experiment in chosen}
     console = Screen(stderr=as_json)
+    folder = out or Path("results") / scale
+    held = _in_tables(folder) if missing else set()
     if dry_run:
-        runs = _describe(planned, scale)
+        runs = _describe(planned, scale, held)
         if as_json:
             print_json(runs)
         else:
             _print_plan(runs, scale, console)
         return
-    todo = _unique(planned)
+    todo = [trial for trial in _unique(planned) if trial.id not in held]
     for trial in todo:
         check(trial.config)
     outcomes = [] if collect_only else _sweep(todo, options, console)
     failed = [outcome for outcome in outcomes if outcome.state != "finished"]
-    report = _finish(chosen, scale, numbers, out or Path("results") / scale, console)
+    report = _finish(chosen, scale, numbers, folder, console)
     if as_json:
         named = [{"run": one.trial.id, "label": one.trial.label, "error": one.error} for one in failed]
         print_json(report | {"failed": named})
@@ -82,7 +87,14 @@ def _unique(planned: "dict[str, list[Planned]]") -> list[Trial]:
     return list(found.values())
 
 
-def _describe(planned: "dict[str, list[Planned]]", scale: ScaleName) -> list[dict[str, Any]]:
+def _in_tables(folder: Path) -> set[str]:
+    """The runs whose rows are in the tables of a folder, wherever they were trained."""
+    from lengthlab.paper.tables import read_table
+
+    return {row["run"] for row in read_table(folder, "trials")}
+
+
+def _describe(planned: "dict[str, list[Planned]]", scale: ScaleName, held: set[str]) -> list[dict[str, Any]]:
     """Every run once: its label, state, estimated seconds and the experiments that share it."""
     from lengthlab.paper.experiment import seconds
 
@@ -95,7 +107,7 @@ def _describe(planned: "dict[str, list[Planned]]", scale: ScaleName) -> list[dic
             "run": trial.id,
             "label": trial.label,
             "experiments": list(dict.fromkeys(users[trial.id])),
-            "state": trial.run.status.get("state", "to do"),
+            "state": IN_TABLES if trial.id in held else trial.run.status.get("state", "to do"),
             "seconds": round(seconds(trial.config, scale), 1),
         }
         for trial in _unique(planned)
@@ -110,7 +122,7 @@ def _print_plan(runs: Sequence[dict[str, Any]], scale: ScaleName, console: Scree
         shared = ", ".join(run["experiments"])
         made.add_row(run["run"], run["label"], run["state"], duration(run["seconds"]), shared)
     console.print(made)
-    left = [run for run in runs if run["state"] != "finished"]
+    left = [run for run in runs if run["state"] not in ("finished", IN_TABLES)]
     cost = duration(sum(run["seconds"] for run in left))
     device = SCALES[scale].device
     console.say(f"Position ids: {SCALES[scale].ids}.")

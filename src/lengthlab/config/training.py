@@ -48,8 +48,11 @@ class MasteryOptions(Section):
         default=0.0,
         ge=0,
         le=1,
-        description="share of the steps after which the full length is drawn, mastered or not: from half of it on the "
-        "longest length grows evenly at least; 0: it waits as long as it takes",
+        description="share of the steps after which the full length is drawn, mastered or not: after `patience` of it "
+        "the longest length grows evenly at least; 0: it waits as long as it takes",
+    )
+    patience: float = Field(
+        default=0.5, ge=0, lt=1, description="share of the deadline that passes before it makes the length grow"
     )
     streak: int = Field(
         default=3, ge=1, le=10**6, description="mastered steps in a row after which the longest length grows"

@@ -24,6 +24,7 @@ from lengthlab.paper.decide import (
     resampled,
     within,
 )
+from lengthlab.paper.measures import SHARES
 from lengthlab.paper.tables import Member, Results
 from lengthlab.statistics import deviation_interval, t_interval
 
@@ -32,18 +33,23 @@ TOO_FEW = f"fewer than {LEAST_SEEDS} usable runs"
 
 
 class Better(Claim):
-    """The first of each pair has a higher mean than the second. Several settings in one place are taken together."""
+    """The first of each pair has a higher mean than the second. Several settings in one place are taken together.
+
+    Two means are never equal, so "the first is higher" could not be refuted where nothing is gained. A gain that is
+    below `least`, its whole interval, is too small to speak of, and refutes it.
+    """
 
     pairs: tuple[tuple[str | tuple[str, ...], str | tuple[str, ...]], ...] = Field(min_length=1)
     threshold: float = 0.0
+    least: float = 0.05  # where the threshold is 0
 
     @property
     def rule(self) -> str:
         clear = " with p < 0.05" if self.threshold >= 0 else ""
         return (
             f"{self._about}: holds if in every pair the mean of the first less that of the second is above "
-            f"{self.threshold:g} (95% interval){clear}; does not hold if it is below; {LEAST_PAIRS} seeds or more that "
-            "both share are compared seed by seed"
+            f"{self.threshold:g} (95% interval){clear}; does not hold if it is below {self.threshold or self.least:g}; "
+            f"{LEAST_PAIRS} seeds or more that both share are compared seed by seed"
         )
 
     def parts(self, results: Results) -> list[Part]:
@@ -64,10 +70,15 @@ class Better(Claim):
         value, low, high, p = paired_difference(list(zip(a, b, strict=True))) if paired else difference(a, b)
         finding, note = above(low, high, self.threshold), "paired" if paired else ""
         means = fmean(a), fmean(b)
-        if max(means) <= abs(self.threshold):
-            finding, note = "not enough evidence", "both too low for a difference to show"
-        elif p >= LEVEL and (self.threshold == 0 or (self.threshold > 0 and finding == "holds")):
+        if p >= LEVEL and (self.threshold == 0 or (self.threshold > 0 and finding == "holds")):
             finding = "not enough evidence"
+        if finding != "holds" and self.threshold == 0 and high < self.least:
+            finding = "does not hold"
+        smallest = abs(self.threshold) or (0.0 if finding == "holds" else self.least)
+        if max(means) <= smallest:
+            finding, note = "not enough evidence", "both too low for a difference to show"
+        elif self.threshold == 0 and self.measure in SHARES and min(means) >= 1 - smallest:
+            finding, note = "not enough evidence", "both too high for a difference to show"
         reach = self.range[1] - self.range[0]
         low, high = within(low, -reach, reach), within(high, -reach, reach)
         return Part(name, finding, value, low, high, seeds, p, means, note)

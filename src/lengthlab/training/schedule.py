@@ -96,10 +96,10 @@ class Mastery:
         >>> [Mastery.least(step, training) for step in (0, 40, 50, 60, 79, 80, 99)]
         [2, 2, 4, 6, 9, 10, 10]
         """
-        deadline = training.mastery.deadline * training.steps
+        deadline, patience = training.mastery.deadline * training.steps, training.mastery.patience
         if not deadline:
             return 0
-        share = min(1.0, max(0.0, 2 * step / deadline - 1))
+        share = min(1.0, max(0.0, (step / deadline - patience) / (1 - patience)))
         return min(training.digits, SHORTEST + int(share * (training.digits - SHORTEST)))
 
     def counts(self, digits: int) -> bool:
