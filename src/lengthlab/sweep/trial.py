@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -29,8 +30,9 @@ class Trial:
         """What a process that trains it is given, as plain data."""
         return {"config": self.config.model_dump(mode="json"), "recipe": self.recipe}
 
-    @property
+    @cached_property
     def id(self) -> str:
+        """A hash of all settings; asked for four times a second, of every trial."""
         return self.config.id
 
     @property
