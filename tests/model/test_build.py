@@ -26,6 +26,16 @@ def test_keys_can_start_as_the_queries_and_nothing_else_changes(smoke: Smoke) ->
         assert torch.equal(equal[f"blocks.{layer}.attention.k.weight"], equal[f"blocks.{layer}.attention.q.weight"])
 
 
+def test_outputs_can_start_as_the_values_transposed_and_nothing_else_changes(smoke: Smoke) -> None:
+    usual = weights(build_model(smoke("model.layers=2"), 40))
+    passing = weights(build_model(smoke("model.layers=2", "model.initial_outputs=values"), 40))
+    changed = {name for name in usual if not torch.equal(usual[name], passing[name])}
+    assert changed == {"blocks.0.attention.out.weight", "blocks.1.attention.out.weight"}
+    for layer in (0, 1):
+        values, outputs = (passing[f"blocks.{layer}.attention.{name}.weight"] for name in ("v", "out"))
+        assert torch.equal(outputs, values.mT) and outputs.is_contiguous()
+
+
 @pytest.mark.parametrize(("vocabulary", "width"), [(30, 64), (64, 64), (100, 64)])
 def test_embeddings_can_start_orthogonal_at_the_usual_scale(vocabulary: int, width: int, smoke: Smoke) -> None:
     model = build_model(smoke(f"model.width={width}", "model.initial_embeddings=orthogonal"), vocabulary)

@@ -58,6 +58,10 @@ class ModelOptions(Section):
         default="normal",
         description="queries: key matrices start equal to the query matrices, so that tokens look for similar ones",
     )
+    initial_outputs: Literal["normal", "values"] = Field(
+        default="normal",
+        description="values: output matrices start as the value matrices transposed, so that tokens pass on what they see",
+    )
     injection: bool = Field(default=False, description="add the embedded input again at the start of each further loop")
 
     @model_validator(mode="before")

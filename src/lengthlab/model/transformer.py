@@ -132,9 +132,11 @@ class Transformer(nn.Module):
             nn.init.normal_(self.embedding.weight)
         for module in [self.output, *(m for block in self.blocks for m in _matrices(block))]:
             nn.init.normal_(module.weight, std=1 / math.sqrt(module.in_features))
-        if self.options.initial_keys == "queries":
-            for attention in (module for module in self.modules() if isinstance(module, Attention)):
+        for attention in (module for module in self.modules() if isinstance(module, Attention)):
+            if self.options.initial_keys == "queries":
                 attention.k.load_state_dict(attention.q.state_dict())
+            if self.options.initial_outputs == "values":
+                attention.out.load_state_dict({"weight": attention.v.weight.mT})
 
     def forward(
         self,
