@@ -60,7 +60,7 @@ class ModelOptions(Section):
     )
     initial_outputs: Literal["normal", "values"] = Field(
         default="normal",
-        description="values: output matrices start as the value matrices transposed, so that tokens pass on what they see",
+        description="values: output matrices start as the value matrices transposed: tokens pass on what they see",
     )
     injection: bool = Field(default=False, description="add the embedded input again at the start of each further loop")
 
