@@ -87,6 +87,15 @@ def test_a_deadline_brings_the_full_length_to_settings_that_master_nothing(smoke
     assert (fast.longest, fast.streak) == (7, 2)
 
 
+def test_the_longest_length_may_start_higher(smoke: Smoke) -> None:
+    overrides = ("training.growth=0", "training.digits=9", "training.steps=10", "training.mastery.accuracy=1")
+    engine = Engine(smoke(*overrides, "training.mastery={accuracy: 1, start: 5, deadline: 1}"))
+    lengths = [engine.step(step)["longest"] for step in range(10)]
+    assert lengths[:6] == [5] * 6 and lengths == sorted(lengths) and lengths[-1] == 8
+    short = Engine(smoke(*overrides, "training.mastery.start=12")).mastery
+    assert short is not None and (short.longest, short.reached) == (9, 0)  # no longer than what is trained on
+
+
 def test_without_mastery_nothing_is_judged(smoke: Smoke) -> None:
     assert Engine(smoke()).mastery is None
 

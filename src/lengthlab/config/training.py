@@ -37,13 +37,19 @@ class SharpnessOptions(Section):
 
 
 class MasteryOptions(Section):
-    """Growth by mastery: the longest training length starts at 2 and grows when the present one is learned.
+    """Growth by mastery: the longest training length starts small and grows when the present one is learned.
 
     A step counts if it has a batch within an eighth of the longest length; it is mastered if the next-token accuracy on
     the answers of those batches reaches `accuracy`. Short sums cost little, and that is where models take off.
     """
 
     accuracy: float = Field(default=0.0, ge=0, le=1, description="accuracy that counts as mastered; 0 for no mastery")
+    start: int = Field(
+        default=2,
+        ge=1,
+        le=10_000,
+        description="where the longest length starts; at 2 or 3 digits some models learn each length by itself",
+    )
     deadline: float = Field(
         default=0.0,
         ge=0,

@@ -56,9 +56,11 @@ SCALES: dict[ScaleName, Scale] = {
         overrides={},
         randomized={"positions": {"kind": "randomized", "maximum": 1024, "late": 0.2}},
         recipe_ids={},
-        ids="FIRE has ids in sequence from a random offset, so that it meets the ids of longer sums and still knows "
-        "the token before; the others see only differences of ids, or none, so theirs are in sequence; randomized ids "
-        "spread out once the full length is reached",
+        ids="FIRE has randomized ids, as in the paper, with a clipped bias on ids in sequence beside it, where it is "
+        "not compared with other encodings (`experiment-laptop-fire`); where it is, nothing stands beside it, and it "
+        "has ids in sequence from a random offset, because it learns too slowly with randomized ones; the others see "
+        "only differences of ids, or none, so theirs are in sequence; randomized ids there spread out once the full "
+        "length is reached",
         **CORE,
     ),
     "paper": Scale(

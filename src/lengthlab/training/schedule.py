@@ -48,10 +48,11 @@ def longest_digits(step: int, training: TrainingOptions) -> int:
 
     With growth by mastery this is a guess, for estimates; `Mastery` knows.
     """
-    growing = (EXPECTED_MASTERY if training.mastery.accuracy else training.growth) * training.steps
+    by_mastery = training.mastery.accuracy > 0
+    growing = (EXPECTED_MASTERY if by_mastery else training.growth) * training.steps
     if step >= growing:
         return training.digits
-    shortest = min(2, training.digits)
+    shortest = min(training.mastery.start if by_mastery else 2, training.digits)
     return shortest + int((training.digits - shortest + 1) * step / growing)
 
 
@@ -65,9 +66,6 @@ def sharpness(step: int, training: TrainingOptions, seed: int) -> float:
     return math.exp(share * width * math.log(options.most))
 
 
-SHORTEST = 2  # where the longest length starts
-
-
 @dataclass
 class Mastery:
     """How far a run has come; all that the next step's lengths depend on, besides the seeds."""
@@ -78,7 +76,8 @@ class Mastery:
 
     @classmethod
     def at_start(cls, training: TrainingOptions) -> "Mastery":
-        return cls(min(SHORTEST, training.digits), reached=0 if training.digits <= SHORTEST else -1)
+        start = training.mastery.start
+        return cls(min(start, training.digits), reached=0 if training.digits <= start else -1)
 
     def keep_pace(self, step: int, training: TrainingOptions) -> None:
         """Grow as the deadline demands, whatever is mastered."""
@@ -100,7 +99,8 @@ class Mastery:
         if not deadline:
             return 0
         share = min(1.0, max(0.0, (step / deadline - patience) / (1 - patience)))
-        return min(training.digits, SHORTEST + int(share * (training.digits - SHORTEST)))
+        start = min(training.mastery.start, training.digits)
+        return start + int(share * (training.digits - start))
 
     def counts(self, digits: int) -> bool:
         """Whether a batch of this length shows if the longest length is mastered."""
