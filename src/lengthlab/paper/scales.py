@@ -55,12 +55,15 @@ SCALES: dict[ScaleName, Scale] = {
         seeds="1-6",
         overrides={},
         randomized={"positions": {"kind": "randomized", "maximum": 1024, "late": 0.2}},
-        recipe_ids={},
+        recipe_ids={
+            "positions": {"kind": "randomized", "maximum": 1024},
+            "also": [{"positions": "sequential", "encoding": "clipped"}],
+        },
         ids="FIRE has randomized ids, as in the paper, with a clipped bias on ids in sequence beside it, where it is "
-        "not compared with other encodings (`experiment-laptop-fire`); where it is, nothing stands beside it, and it "
-        "has ids in sequence from a random offset, because it learns too slowly with randomized ones; the others see "
-        "only differences of ids, or none, so theirs are in sequence; randomized ids there spread out once the full "
-        "length is reached",
+        "not compared with other encodings (`experiment-laptop-fire`, `systems`); where it is, nothing stands beside "
+        "it, and it has ids in sequence from a random offset, because it learns too slowly with randomized ones; the "
+        "others see only differences of ids, or none, so theirs are in sequence; randomized ids there spread out once "
+        "the full length is reached",
         **CORE,
     ),
     "paper": Scale(
