@@ -7,12 +7,10 @@ Writes `exact_match.csv`, prints a table in Markdown and draws `figure1.png` (ev
 have no finished run here keep the rows that the table has of them.
 """
 
-import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.load import load_config
@@ -21,6 +19,8 @@ from lengthlab.figures.data import Seed, Setting, scores_at
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds
 from lengthlab.figures.far import TESTS
 from lengthlab.figures.style import only
+from lengthlab.runs.columns import Row
+from lengthlab.runs.csv_rows import read_csv, write_csv
 from lengthlab.runs.run import Run
 from lengthlab.statistics import generalization, percent
 
@@ -35,22 +35,13 @@ SYSTEMS = {  # recipe and the length extension that the paper reports
     "Position coupling": ("coupling-laptop", ""),
 }
 COLUMNS = ("system", "recipe", "seed", "run", "test", "factor", "digits", "examples", "exact_match", "low", "high")
-NUMBERS = {
-    "seed": int,
-    "digits": int,
-    "examples": int,
-    "factor": float,
-    "exact_match": float,
-    "low": float,
-    "high": float,
-}
+TEXT = {"system", "recipe", "run", "test"}  # all other columns are numbers
 SHOWN = (40, 50, 60, 80, 100)
 LEVEL = 0.98  # the paper's
-Row = dict[str, Any]
 
 
 def main(folder: Path, seeds: Sequence[int]) -> None:
-    rows = read(folder / "exact_match.csv")
+    rows = read_csv(folder / "exact_match.csv", COLUMNS, TEXT)  # of runs that were made elsewhere, they stay
     for system, (recipe, _) in SYSTEMS.items():
         for seed in seeds:
             run = Run.of(load_config(recipe, [f"seed={seed}"]))
@@ -61,7 +52,7 @@ def main(folder: Path, seeds: Sequence[int]) -> None:
             tested = every_test(run, lambda note: print(note, file=sys.stderr))
             rows = [row for row in rows if row["run"] != run.id] + [named | row for row in tested]
     rows.sort(key=lambda row: (list(SYSTEMS).index(row["system"]), row["seed"]))
-    write(folder / "exact_match.csv", rows)
+    write_csv(folder / "exact_match.csv", COLUMNS, rows)
     settings = [setting_of(system, recipe, rows) for system, (recipe, _) in SYSTEMS.items()]
     print(table(settings))
     print(other_tests(rows))
@@ -80,24 +71,6 @@ def finding(settings: Sequence[Setting]) -> str:
         return "Figure 1 on a laptop: every seed"
     good = sum(score > LEVEL for score in mine[0])
     return f"{good} of {len(mine[0])} seeds of the paper's recipe have {LEVEL:.0%} at {SHOWN[-1]} digits"
-
-
-def read(file: Path) -> list[Row]:
-    """The rows that the table has already: of runs that were made elsewhere, they stay."""
-    if not file.exists():
-        return []
-    with file.open(newline="") as source:
-        return [{name: NUMBERS.get(name, str)(value) for name, value in row.items()} for row in csv.DictReader(source)]
-
-
-def write(file: Path, rows: Sequence[Row]) -> None:
-    with file.open("w", newline="") as target:
-        writer = csv.DictWriter(target, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(
-                {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
-            )
 
 
 def setting_of(system: str, recipe: str, rows: Sequence[Row]) -> Setting:

@@ -7,11 +7,9 @@ finished run here keep the rows that the tables have of them (they were run on a
 Markdown, for LOG.md.
 """
 
-import csv
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from tables import LEVEL, print_tables  # beside this file
 
@@ -20,6 +18,8 @@ from lengthlab.config.load import load_config
 from lengthlab.evaluation.every_test import every_test
 from lengthlab.figures.far import far_beyond
 from lengthlab.figures.style import only
+from lengthlab.runs.columns import Row
+from lengthlab.runs.csv_rows import read_csv, write_csv
 from lengthlab.runs.run import Run
 
 ROBUST = "coupling-relative-robust"
@@ -31,12 +31,12 @@ TRAINED = 10  # digits
 FEWEST = 20  # examples behind a point of the figure; the tables have all
 COLUMNS = ("recipe", "seed", "run", "test", "factor", "digits", "examples", "exact_match", "low", "high")
 TRAINING = ("recipe", "seed", "run", "steps", "examples", "tokens", "last_loss", "precision")
-TEXT = dict.fromkeys(("recipe", "run", "test", "precision"), str)
-Row = dict[str, Any]
+TEXT = {"recipe", "run", "test", "precision"}  # all other columns are numbers
 
 
 def main(folder: Path) -> None:
-    scores, trained = read(folder / "exact_match.csv"), read(folder / "training.csv")
+    tables = {folder / "exact_match.csv": COLUMNS, folder / "training.csv": TRAINING}
+    scores, trained = (read_csv(file, columns, TEXT) for file, columns in tables.items())
     for name, (recipe, overrides, seeds) in SETTINGS.items():
         for seed in seeds:
             run = Run.of(load_config(recipe, [*overrides, f"seed={seed}"]))
@@ -51,8 +51,9 @@ def main(folder: Path) -> None:
     scores, trained = (
         sorted(rows, key=lambda row: (order.index(row["recipe"]), row["seed"])) for rows in (scores, trained)
     )
-    write(folder / "exact_match.csv", COLUMNS, scores)
-    write(folder / "training.csv", TRAINING, trained)
+    for (file, columns), rows in zip(tables.items(), (scores, trained), strict=True):
+        write_csv(file, columns, rows)
+        print(f"{file}: {len(rows)} rows", file=sys.stderr)
     factor = load_config(ROBUST).model.logit_factor_at_test
     shown = [row for row in scores if row["factor"] == factor]
     print_tables(shown, len(scores) - len(shown))
@@ -84,34 +85,11 @@ def finding(rows: list[Row]) -> str:
     return f"Trained on 1-{TRAINED} digits, {good} of {len(scores)} seeds have {LEVEL:.0%} at {longest:,} digits"
 
 
-def read(file: Path) -> list[Row]:
-    """The rows that a table has already, with numbers as numbers."""
-    if not file.exists():
-        return []
-    with file.open(newline="") as source:
-        return [{name: TEXT.get(name, number)(value) for name, value in row.items()} for row in csv.DictReader(source)]
-
-
-def number(text: str) -> int | float:
-    return int(text) if text.isdecimal() else float(text)
-
-
 def training_of(run: Run) -> Row:
     last = [line for line in run.metrics if "loss" in line][-1]
     environment = json.loads((run.path / "environment.json").read_text())
     counted = {"steps": last["step"], "examples": last["examples"], "tokens": last["tokens"]}
     return counted | {"last_loss": last["loss"], "precision": environment["precision"]}
-
-
-def write(file: Path, columns: tuple[str, ...], rows: list[Row]) -> None:
-    with file.open("w", newline="") as target:
-        writer = csv.DictWriter(target, columns, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(
-                {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
-            )
-    print(f"{file}: {len(rows)} rows", file=sys.stderr)
 
 
 if __name__ == "__main__":

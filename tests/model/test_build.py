@@ -17,23 +17,20 @@ def weights(model: Transformer) -> dict[str, torch.Tensor]:
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
-def test_keys_can_start_as_the_queries_and_nothing_else_changes(smoke: Smoke) -> None:
+@pytest.mark.parametrize(
+    ("override", "matrix", "source", "flipped"),
+    [("model.initial_keys=queries", "k", "q", False), ("model.initial_outputs=values", "out", "v", True)],
+)
+def test_a_matrix_can_start_as_another_and_nothing_else_changes(
+    override: str, matrix: str, source: str, flipped: bool, smoke: Smoke
+) -> None:
     usual = weights(build_model(smoke("model.layers=2"), 40))
-    equal = weights(build_model(smoke("model.layers=2", "model.initial_keys=queries"), 40))
-    changed = {name for name in usual if not torch.equal(usual[name], equal[name])}
-    assert changed == {"blocks.0.attention.k.weight", "blocks.1.attention.k.weight"}
+    chosen = weights(build_model(smoke("model.layers=2", override), 40))
+    changed = {name for name in usual if not torch.equal(usual[name], chosen[name])}
+    assert changed == {f"blocks.{layer}.attention.{matrix}.weight" for layer in (0, 1)}
     for layer in (0, 1):
-        assert torch.equal(equal[f"blocks.{layer}.attention.k.weight"], equal[f"blocks.{layer}.attention.q.weight"])
-
-
-def test_outputs_can_start_as_the_values_transposed_and_nothing_else_changes(smoke: Smoke) -> None:
-    usual = weights(build_model(smoke("model.layers=2"), 40))
-    passing = weights(build_model(smoke("model.layers=2", "model.initial_outputs=values"), 40))
-    changed = {name for name in usual if not torch.equal(usual[name], passing[name])}
-    assert changed == {"blocks.0.attention.out.weight", "blocks.1.attention.out.weight"}
-    for layer in (0, 1):
-        values, outputs = (passing[f"blocks.{layer}.attention.{name}.weight"] for name in ("v", "out"))
-        assert torch.equal(outputs, values.mT) and outputs.is_contiguous()
+        copied, copy = (chosen[f"blocks.{layer}.attention.{name}.weight"] for name in (source, matrix))
+        assert torch.equal(copy, copied.mT if flipped else copied) and copy.is_contiguous()
 
 
 @pytest.mark.parametrize(("vocabulary", "width"), [(30, 64), (64, 64), (100, 64)])

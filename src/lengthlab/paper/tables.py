@@ -11,8 +11,6 @@ The same rows give the same bytes: columns and order are fixed, numbers have six
 lies the same table as Parquet, for other people's tools; nothing here reads it.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +20,7 @@ from typing import Any
 
 from lengthlab.errors import UserError
 from lengthlab.runs.columns import TRIALS, Row
+from lengthlab.runs.csv_rows import read_csv, write_csv
 from lengthlab.runs.files import write_atomically
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -122,32 +121,14 @@ class Results:
 
 def read_table(folder: Path, table: str) -> list[Row]:
     """The rows of a table, numbers as numbers and empty cells as None; no rows if there is no file."""
-    path = folder / f"{table}.csv"
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = [column for column in COLUMNS[table] if column not in (reader.fieldnames or ())]
-        if missing:
-            raise UserError(f"{path}: no column {missing[0]}")
-        try:
-            return [{column: _parse(column, row[column]) for column in COLUMNS[table]} for row in reader]
-        except ValueError as error:
-            raise UserError(f"{path}, line {reader.line_num}: {error}") from None
+    return read_csv(folder / f"{table}.csv", COLUMNS[table], TEXT)
 
 
 def write_tables(folder: Path, tables: Mapping[str, Sequence[Row]]) -> None:
     """Write tables as CSV, sorted by their keys (members stay in the order given). Columns not named are empty."""
     folder.mkdir(parents=True, exist_ok=True)
     for table, rows in tables.items():
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS[table])
-        for row in sorted_rows(table, rows):
-            if unknown := row.keys() - set(COLUMNS[table]):
-                raise ValueError(f"{table}.csv has no column {min(unknown)}")
-            writer.writerow([_format(row.get(column)) for column in COLUMNS[table]])
-        write_atomically(folder / f"{table}.csv", text.getvalue())
+        write_csv(folder / f"{table}.csv", COLUMNS[table], sorted_rows(table, rows))
 
 
 def write_parquet(folder: Path) -> None:
@@ -173,26 +154,3 @@ def _order(value: Any) -> tuple[bool, Any]:
     """Numbers before text, and text that is a number among the numbers: keys such as 2 and 10."""
     text = str(value)
     return (False, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else (True, text)
-
-
-def _format(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _parse(column: str, text: str | None) -> Any:
-    if text is None:
-        raise ValueError(f"no value for {column}")
-    if column in TEXT:
-        return text
-    if text == "":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{column} should be a number (got {text!r})") from None
