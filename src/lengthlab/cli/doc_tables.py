@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from lengthlab.board.record import read_board
@@ -16,7 +17,7 @@ from lengthlab.paper.claim import Verdict
 from lengthlab.paper.claims import load_claims
 from lengthlab.paper.decide import power
 from lengthlab.paper.experiment import experiment_names, load_experiment
-from lengthlab.paper.scales import SCALES
+from lengthlab.paper.scales import SCALE_NAMES, SCALES
 from lengthlab.paper.tables import Results
 
 
@@ -106,7 +107,7 @@ def renew(text: str, root: Path) -> str:
         "experiments": experiments_table,
         "ids": ids_table,
         "power": power_table,
-        "claims": lambda: claims_table(root / "results" / "mini"),
+        **{f"claims_{scale}": partial(claims_table, root / "results" / scale) for scale in SCALE_NAMES},
         "board": lambda: board_tables(root / "results" / "board"),
     }
 
