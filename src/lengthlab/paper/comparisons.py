@@ -46,10 +46,12 @@ class Better(Claim):
     @property
     def rule(self) -> str:
         clear = " with p < 0.05" if self.threshold >= 0 else ""
+        little = ", too little to speak of" if self.threshold == 0 else ""
         return (
             f"{self._about}: holds if in every pair the mean of the first less that of the second is above "
-            f"{self.threshold:g} (95% interval){clear}; does not hold if it is below {self.threshold or self.least:g}; "
-            f"{LEAST_PAIRS} seeds or more that both share are compared seed by seed"
+            f"{self.threshold:g} (95% interval){clear}; if not, it does not hold where the interval lies below "
+            f"{self.threshold or self.least:g}{little}; {LEAST_PAIRS} seeds or more that both share are compared "
+            "seed by seed"
         )
 
     def parts(self, results: Results) -> list[Part]:
