@@ -10,7 +10,7 @@ from lengthlab.config.load import load_config
 from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.evaluation import answers as module
-from lengthlab.evaluation.answers import answers, decode, is_correct
+from lengthlab.evaluation.answers import Strays, answers, answers_together, decode, is_correct
 from lengthlab.formats.vocabulary import END, PAD
 from lengthlab.model.build import build_model
 from lengthlab.model.cache import Cache
@@ -106,16 +106,44 @@ def test_other_models_and_formats(overrides: list[str], smoke: Callable[..., Con
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("scheme", POSITIONS.names())
+def test_rows_of_several_batches_are_decoded_together(
+    scheme: str, smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of test problems have ids of their own; one batch is longer; where memory is short they wait less long."""
+    config = smoke("model.layers=2", "encoding=fire", f"positions={scheme}")
+    pipeline = Pipeline(config)
+    model = build_model(config, len(pipeline.format.vocabulary)).eval()
+    batches = [batch for digits in (2, 3) for _, batch in pipeline.test_batches(digits, 36)]
+    assert len(batches) == 6
+    alone = [answers(model, batch) for batch in batches]
+    wrong = [(one.produced != batch.targets).any(1) for one, batch in zip(alone, batches, strict=True)]
+    assert torch.cat(wrong).sum() > 60
+    decoded: list[int] = []
+    original = module.decode_rest
+
+    def counting(model: Transformer, strays: Strays) -> torch.Tensor:
+        decoded.append(len(strays.tokens))
+        return original(model, strays)
+
+    monkeypatch.setattr(module, "decode_rest", counting)
+    for room, times in ((2**25, 2), (2**13, 6)):
+        monkeypatch.setattr(module, "NUMBERS_AT_ONCE", room)
+        decoded.clear()
+        for one, other in zip(alone, answers_together(model, batches), strict=True):
+            assert torch.equal(one.produced, other.produced) and torch.equal(one.forced, other.forced)
+        assert len(decoded) >= times and (room < 2**25 or len(decoded) == times)
+
+
+@torch.no_grad()
 def test_a_lead_too_small_to_trust_is_decoded(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     """With an output matrix of zeros all logits are equal: every row is a tie from its first token on."""
     decoded: list[list[int]] = []
     original = module.decode_rest
 
-    def noting(
-        model: Transformer, batch: Batch, cache: Cache, rows: torch.Tensor, followed: torch.Tensor
-    ) -> torch.Tensor:
-        decoded.append(followed.tolist())
-        return original(model, batch, cache, rows, followed)
+    def noting(model: Transformer, strays: Strays) -> torch.Tensor:
+        decoded.append(strays.followed.tolist())
+        return original(model, strays)
 
     monkeypatch.setattr(module, "decode_rest", noting)
     config = smoke()

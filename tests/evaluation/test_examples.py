@@ -1,7 +1,7 @@
 """One row for each example on disk, and evaluations that resume where they were cut."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,13 +34,13 @@ def test_an_evaluation_cut_short_goes_on(
     cut = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(cut[:71]) + cut[71][:9])  # 20 of the second length, and half a line
     computed: list[int] = []
-    original = module.answers
+    original = module.answers_together
 
-    def counting(model: Transformer, batch: Batch) -> Answers:
-        computed.append(len(batch.tokens))
-        return original(model, batch)
+    def counting(model: Transformer, batches: Sequence[Batch]) -> list[Answers]:
+        computed.extend(len(batch.tokens) for batch in batches)
+        return original(model, batches)
 
-    monkeypatch.setattr(module, "answers", counting)
+    monkeypatch.setattr(module, "answers_together", counting)
     assert evaluate(model, pipeline, [1, 2], 50, kept=ExampleFile(path, {"weights": "x"})) == whole
     assert sum(computed) == 34  # blocks of 16: the 4 of the block that was cut, again, and 30 new ones
     assert read_lines(path) == lines

@@ -1,13 +1,15 @@
 """What a model says by greedy decoding: token by token (`decode`), or without decoding what is right (`answers`).
 
 Verify, then decode: one pass over the true answers shows for every row how far greedy decoding would follow the truth.
-Only rows that leave it are decoded, from the first token that differs, on the keys and values that the pass has left.
+Only rows that leave it are decoded, from the first token that differs, on the keys and values that the pass has left;
+those of several batches together, for a step over one token takes as long with few rows as with many.
 
 Rounding: a pass over many tokens and a pass over one may differ in a logit's last bits, so a token whose lead over the
 second is below `TIE` of the largest logit counts as not verified and is decoded like the wrong ones. Of logits that are
 exactly equal the lower token wins.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -30,17 +32,63 @@ class Answers:
     produced: Tensor  # greedy decoding; PAD after the end token; cut where the true answer ends
     forced: Tensor  # the likeliest token after the true tokens before it
 
+
+@dataclass(frozen=True)
+class Strays:
+    """Rows of one shape that leave the truth, with the keys and values of the pass that has shown it."""
+
+    tokens: Tensor  # (N, T): the question and the true answer
+    positions: list[Tensor]  # (1 or N, T) for each encoding
+    layers: dict[int, tuple[Tensor, Tensor]]  # (N, H, T, D)
+    followed: Tensor  # (N,): how many tokens of the truth each row follows for certain, in rising order
+    answer: int  # where it begins
+
     @staticmethod
-    def joined(parts: list["Answers"]) -> "Answers":
-        return Answers(torch.cat([p.produced for p in parts]), torch.cat([p.forced for p in parts]))
+    def of(batch: Batch, cache: Cache, rows: Tensor, followed: Tensor) -> "Strays":
+        layers = {layer: (k[rows], v[rows]) for layer, (k, v) in cache.layers.items()}
+        positions = [ids if len(ids) == 1 else ids[rows] for ids in batch.positions]
+        return Strays(batch.tokens[rows], positions, layers, followed, batch.answer)
+
+    @staticmethod
+    def together(parts: Sequence["Strays"]) -> tuple["Strays", Tensor]:
+        """All of them as one, and the order in which they stand there."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first, torch.arange(len(first.tokens), device=first.tokens.device)
+        followed = torch.cat([part.followed for part in parts])
+        order = followed.argsort(stable=True)
+        positions = []
+        for same in zip(*(part.positions for part in parts), strict=True):
+            if all(len(ids) == 1 and torch.equal(ids, same[0]) for ids in same):
+                positions.append(same[0])
+            else:
+                counts = (len(part.tokens) for part in parts)
+                rows = [ids.expand(count, -1) for ids, count in zip(same, counts, strict=True)]
+                positions.append(torch.cat(rows)[order])
+        layers = {}
+        for layer in first.layers:
+            keys, values = zip(*(part.layers[layer] for part in parts), strict=True)
+            layers[layer] = torch.cat(keys)[order], torch.cat(values)[order]
+        tokens = torch.cat([part.tokens for part in parts])[order]
+        return Strays(tokens, positions, layers, followed[order], first.answer), order
 
 
 def rows_at_once(model: Transformer, columns: int) -> int:
     """How many rows of this many tokens are computed together."""
     options, part = model.options, columns_at_once(model, columns)
-    kept = 2 * options.layers * options.loops * options.width * columns
-    numbers = options.heads * part * columns + kept + (10 * options.width + 3 * options.feedforward) * part
-    return max(1, NUMBERS_AT_ONCE // numbers)
+    numbers = options.heads * part * columns + _kept(model, columns)
+    return max(1, NUMBERS_AT_ONCE // (numbers + (10 * options.width + 3 * options.feedforward) * part))
+
+
+def rows_kept(model: Transformer, columns: int) -> int:
+    """How many rows of this many tokens may wait with their keys and values to be decoded together."""
+    return max(1, NUMBERS_AT_ONCE // _kept(model, columns))
+
+
+def _kept(model: Transformer, columns: int) -> int:
+    """Keys and values of a row."""
+    options = model.options
+    return 2 * options.layers * options.loops * options.width * columns
 
 
 def columns_at_once(model: Transformer, columns: int) -> int:
@@ -87,11 +135,55 @@ def decode(model: Transformer, batch: Batch) -> Tensor:
     return produced.cpu()
 
 
-@torch.no_grad()
 def answers(model: Transformer, batch: Batch) -> Answers:
     """Exactly what greedy decoding says to every row."""
-    parts = batch.split(rows_at_once(model, batch.tokens.shape[1]))
-    return Answers.joined([_answers(model, part.to(model.device)) for part in parts])
+    return answers_together(model, [batch])[0]
+
+
+@torch.no_grad()
+def answers_together(model: Transformer, batches: Sequence[Batch]) -> list[Answers]:
+    """The same for each of several batches; rows that leave the truth are decoded together, as far as memory allows."""
+    found, waiting = [], Waiting(model)
+    for batch in batches:
+        columns = batch.tokens.shape[1]
+        produced, forced, start = batch.targets.clone(), torch.empty_like(batch.targets), 0
+        for part in batch.split(rows_at_once(model, columns)):
+            end = start + len(part.tokens)
+            forced[start:end] = _verify(model, part.to(model.device), produced[start:end], waiting)
+            start = end
+        found.append(Answers(produced, forced))
+    waiting.decode()
+    return found
+
+
+class Waiting:
+    """Rows that leave the truth, until there are enough of one shape to decode them together."""
+
+    def __init__(self, model: Transformer) -> None:
+        self.model = model
+        self.strays: list[Strays] = []
+        self.places: list[tuple[Tensor, Tensor]] = []  # where their answers belong: a tensor and its rows
+
+    def add(self, strays: Strays, produced: Tensor, rows: Tensor) -> None:
+        shape = strays.tokens.shape[1], strays.answer
+        count = sum(len(one.tokens) for one in self.strays) + len(strays.tokens)
+        alike = all((one.tokens.shape[1], one.answer) == shape for one in self.strays)
+        if self.strays and (not alike or count > rows_kept(self.model, shape[0])):
+            self.decode()
+        self.strays.append(strays)
+        self.places.append((produced, rows))
+
+    def decode(self) -> None:
+        """Decode all that wait, and put what was said in its place."""
+        if not self.strays:
+            return
+        together, order = Strays.together(self.strays)
+        said = torch.empty_like(together.tokens[:, together.answer :])
+        said[order] = decode_rest(self.model, together)
+        sizes = [len(one.tokens) for one in self.strays]
+        for (produced, rows), part in zip(self.places, said.cpu().split(sizes), strict=True):
+            produced[rows] = part
+        self.strays, self.places = [], []
 
 
 @torch.no_grad()
@@ -106,43 +198,41 @@ def _is_correct(model: Transformer, batch: Batch) -> Tensor:
     return ((forced == batch.targets) | (batch.targets == PAD)).all(dim=1).cpu()
 
 
-def _answers(model: Transformer, batch: Batch) -> Answers:
+def _verify(model: Transformer, batch: Batch, produced: Tensor, waiting: Waiting) -> Tensor:
+    """The likeliest tokens after the true ones; rows that leave the truth wait for `produced` to be corrected."""
     cache = Cache(batch.inputs.shape[1])
     logits = read(model, batch, cache)
     forced, targets = logits.argmax(-1), batch.targets
     best = logits.topk(2).values
     scale = logits.abs().amax(dim=-1).clamp(min=1)
     sure = (forced == targets) & (best[..., 0] - best[..., 1] > TIE * scale) | (targets == PAD)
-    produced = targets.clone()
-    followed = sure.long().cumprod(dim=1).sum(dim=1)  # how many tokens of the truth each row follows for certain
+    followed = sure.long().cumprod(dim=1).sum(dim=1)
     wrong = (followed < targets.shape[1]).nonzero().flatten()
     if len(wrong):
         wrong = wrong[followed[wrong].argsort(stable=True)]
-        produced[wrong] = decode_rest(model, batch, cache, wrong, followed[wrong])
-    return Answers(produced.cpu(), forced.cpu())
+        waiting.add(Strays.of(batch, cache, wrong, followed[wrong]), produced, wrong.cpu())
+    return forced.cpu()
 
 
-def decode_rest(model: Transformer, batch: Batch, cache: Cache, rows: Tensor, followed: Tensor) -> Tensor:
-    """Greedy answers of `rows`, which follow the truth for `followed` tokens, in rising order.
+def decode_rest(model: Transformer, strays: Strays) -> Tensor:
+    """Greedy answers of rows that leave the truth.
 
     At each step the rows that have left the truth by then are the first ones, so the keys are used where they lie.
     """
-    layers = {layer: (k[rows], v[rows]) for layer, (k, v) in cache.layers.items()}
-    positions = [ids if len(ids) == 1 else ids[rows] for ids in batch.positions]
-    tokens = batch.tokens[rows].clone()
-    ended = torch.zeros(len(rows), dtype=torch.bool, device=tokens.device)
-    starts = followed.tolist()
+    tokens, answer = strays.tokens.clone(), strays.answer
+    ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+    starts = strays.followed.tolist()
     count = 0
-    for column in range(batch.answer + starts[0], tokens.shape[1]):
-        while count < len(starts) and starts[count] <= column - batch.answer:
+    for column in range(answer + starts[0], tokens.shape[1]):
+        while count < len(starts) and starts[count] <= column - answer:
             count += 1
         if bool(ended[:count].all()):
             tokens[:count, column] = PAD
             continue
-        branch = Branch(layers, count, column - 1)
-        ids = [i if len(i) == 1 else i[:count] for i in positions]
-        logits = model(tokens[:count, column - 1 : column], ids, cache=branch, prompt=batch.answer)
+        branch = Branch(strays.layers, count, column - 1)
+        ids = [i if len(i) == 1 else i[:count] for i in strays.positions]
+        logits = model(tokens[:count, column - 1 : column], ids, cache=branch, prompt=answer)
         token = torch.where(ended[:count], PAD, logits[:, -1].argmax(-1))
         tokens[:count, column] = token
         ended[:count] |= token == END
-    return tokens[:, batch.answer :]
+    return tokens[:, answer:]

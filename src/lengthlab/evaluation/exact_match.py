@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from lengthlab.batches import TEST_BLOCK, Batch, Pipeline, joined
-from lengthlab.evaluation.answers import Answers, answers, is_correct, rows_at_once
+from lengthlab.evaluation.answers import Answers, answers_together, is_correct, rows_at_once, rows_kept
 from lengthlab.evaluation.examples import Example, ExampleFile
 from lengthlab.formats.vocabulary import END, PAD, Vocabulary
 from lengthlab.model.transformer import Transformer
@@ -56,9 +56,11 @@ def evaluate(
     with _evaluating(model):
         for length in digits:
             known = kept.first(length, examples)
-            for index, batch in _batches(model, pipeline, length, examples, chain, len(known)):
-                new = examples_of(length, index, batch, answers(model, batch), pipeline.format.vocabulary)
-                kept.add([example for example in new if example.index >= len(known)])
+            for chunk in _chunks(model, _batches(model, pipeline, length, examples, chain, len(known))):
+                said = answers_together(model, [batch for _, batch in chunk])
+                for (index, batch), answers in zip(chunk, said, strict=True):
+                    new = examples_of(length, index, batch, answers, pipeline.format.vocabulary)
+                    kept.add([example for example in new if example.index >= len(known)])
             rows.append(summary(kept.first(length, examples)))
             progress(rows[-1])
     return rows
@@ -110,6 +112,20 @@ def _batches(
     for batch in joined(blocks, rows_at_once(model, pipeline.columns(digits))) if done < examples else ():
         yield index, batch
         index += len(batch.tokens)
+
+
+def _chunks(model: Transformer, batches: Iterable[tuple[int, Batch]]) -> Iterator[list[tuple[int, Batch]]]:
+    """Neighbours whose wrong answers can all wait to be decoded together; what is done is kept after each chunk."""
+    chunk: list[tuple[int, Batch]] = []
+    rows = 0
+    for index, batch in batches:
+        rows += len(batch.tokens)
+        if chunk and rows > rows_kept(model, batch.tokens.shape[1]):
+            yield chunk
+            chunk, rows = [], len(batch.tokens)
+        chunk.append((index, batch))
+    if chunk:
+        yield chunk
 
 
 def examples_of(digits: int, first: int, batch: Batch, said: Answers, vocabulary: Vocabulary) -> list[Example]:
