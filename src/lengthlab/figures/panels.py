@@ -77,12 +77,13 @@ def panel_title(axes: Axes, text: str, count: int, columns: int = 2) -> None:
 
 
 def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
-    """Label the horizontal axis under the lowest panels, the vertical one once for all."""
+    """Label the horizontal axis under the lowest panels (of many, the middle one), the vertical one once for all."""
     if len(axes) == 1:
         axes[0].set(xlabel=xlabel, ylabel=ylabel)
         return
     columns = len({panel.get_position().x0 for panel in axes})
-    for panel in axes[-columns:]:
+    lowest = axes[-columns:]
+    for panel in lowest if columns < 4 else [lowest[columns // 2]]:  # side by side they would run into each other
         panel.set_xlabel(xlabel)
     axes[0].figure.supylabel(ylabel, fontsize=10, y=0.55)
 
