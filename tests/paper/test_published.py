@@ -15,6 +15,9 @@ PUBLISHED: dict[ScaleName, Results] = {
 }
 
 
+UNFINISHED: tuple[ScaleName, ...] = ("laptop",)  # where runs may still be missing
+
+
 def test_there_is_something_published() -> None:
     assert PUBLISHED["mini"].experiments()
 
@@ -23,10 +26,10 @@ def test_there_is_something_published() -> None:
     ("scale", "name"), [(scale, name) for scale, all_ in PUBLISHED.items() for name in all_.experiments()]
 )
 def test_published_runs_are_those_of_the_experiments(scale: ScaleName, name: str) -> None:
-    """Some may be missing, where a grid is not finished; none is a stranger, and they stand in the same order."""
+    """None is a stranger, they stand in the same order, and none is missing, unless the grid is not finished."""
     members = PUBLISHED[scale].members(name)
     known = {member.run for member in members}
     planned = trials(load_experiment(name), scale, sorted({member.seed for member in members}))
-    assert [(one.setting, one.seed, one.config.id) for one in planned if one.config.id in known] == [
-        (member.setting, member.seed, member.run) for member in members
-    ]
+    assert [
+        (one.setting, one.seed, one.config.id) for one in planned if scale not in UNFINISHED or one.config.id in known
+    ] == [(member.setting, member.seed, member.run) for member in members]
