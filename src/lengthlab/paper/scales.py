@@ -6,7 +6,7 @@ each encoding has at a scale, and why.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 ScaleName = Literal["smoke", "mini", "laptop", "paper"]
@@ -27,6 +27,7 @@ class Scale:
     flops: float
     start: float
     recipe_ids: Settings | None = None  # of the paper's recipe among the systems; randomized ids if not given
+    tuned: dict[str, Settings] = field(default_factory=dict)  # what an encoding needs in order to learn here
 
 
 CORE = {"device": "core", "flops": 58e9, "start": 6.0}  # measured: LOG.md, 2026-11-17, 3 layers of width 128, fp32
@@ -54,16 +55,13 @@ SCALES: dict[ScaleName, Scale] = {
         recipe="experiment-laptop",
         seeds="1-6",
         overrides={},
-        randomized={"positions": {"kind": "randomized", "maximum": 1024, "late": 0.2}},
-        recipe_ids={
-            "positions": {"kind": "randomized", "maximum": 1024},
-            "also": [{"positions": "sequential", "encoding": "clipped"}],
-        },
-        ids="FIRE has randomized ids, as in the paper, with a clipped bias on ids in sequence beside it, where it is "
-        "not compared with other encodings (`experiment-laptop-fire`, `systems`); where it is, nothing stands beside "
-        "it, and it has ids in sequence from a random offset, because it learns too slowly with randomized ones; the "
-        "others see only differences of ids, or none, so theirs are in sequence; randomized ids there spread out once "
-        "the full length is reached",
+        randomized={"positions": {"kind": "randomized", "maximum": 512}},
+        recipe_ids={},  # its base has them
+        tuned={"KerpleLog": {"training.mastery.start": 6}, "NoPE": {"training.mastery.start": 6}},
+        ids="FIRE has randomized ids, as in the paper, the others ids in sequence. **Beside every encoding, NoPE too, "
+        "stands a clipped bias on ids in sequence**, which tells a token the three before it apart: without it RoPE and "
+        "NoPE learned nothing within this budget (LOG.md, 2026-11-17). What is compared is therefore what each adds to "
+        "that bias",
         **CORE,
     ),
     "paper": Scale(
@@ -87,10 +85,15 @@ def levels(scale: ScaleName) -> dict[str, Settings]:
     """Levels that experiments name without spelling them out. The base is FIRE, reversed, with hints."""
     here, in_sequence = SCALES[scale], {"positions": "sequential"}
     return {
-        "RoPE": {"encoding": "rope", **in_sequence},
-        "KerpleLog": {"encoding": "kerple-log", **in_sequence},
-        "NoPE": {"encoding": "none", **in_sequence},
-        "FIRE": {"encoding": "fire"},
+        **{
+            name: settings | here.tuned.get(name, {})
+            for name, settings in {
+                "RoPE": {"encoding": "rope", **in_sequence},
+                "KerpleLog": {"encoding": "kerple-log", **in_sequence},
+                "NoPE": {"encoding": "none", **in_sequence},
+                "FIRE": {"encoding": "fire"},
+            }.items()
+        },
         "ids of the recipe": here.randomized if here.recipe_ids is None else here.recipe_ids,
         "hints": {},
         "no hints": {"format.hints": 0},
