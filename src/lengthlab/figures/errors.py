@@ -172,7 +172,7 @@ def _label(axes: Sequence[Axes]) -> None:
         panel.set_ylabel("share of wrong digits", fontsize=9)
     counts.set_ylabel("share of wrong answers", fontsize=9)
     counts.set_xlabel("number of wrong digits", fontsize=9)
-    shifts.set_xticks(range(len(SHIFT_NAMES)), SHIFT_NAMES)
+    shifts.set_xticks(range(len(SHIFT_NAMES)), [name.lstrip("+") for name in SHIFT_NAMES])  # with it they touch
     shifts.set_xlabel("places too low or too high", fontsize=9)
     marks.set_yticks(range(len(MARKS)), list(SHORT.values()))
     marks.set_ylim(len(MARKS) - 0.5, -0.5)
