@@ -5,6 +5,9 @@ BIN := .venv/bin
 # Only what is imported is compiled, once; where this is set, every process would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# pip and apt side by side
+MAKEFLAGS += --jobs=2
+
 .PHONY: quickstart test browser tables screenshots clean
 
 quickstart: .venv/installed

@@ -13,6 +13,7 @@ import pytest
 from lengthlab.errors import UserError
 from lengthlab.paper.claims import load_claims
 from lengthlab.paper.experiment import experiment_names, load_experiment
+from lengthlab.paper.scales import SCALES
 from lengthlab.paper.tables import Results, read_table, write_tables
 from lengthlab.report.page import build, build_own
 from lengthlab.report.tables import sums_met_twice
@@ -118,6 +119,7 @@ def test_settings_say_what_they_change(page: str) -> None:
     assert "<code>format.hints=0</code>" in article and "<code>encoding.kind=rope</code>" in article
     assert "settings that the experiment no longer has" not in page
     assert "checkpoint_every:" in page  # the whole base config is there
+    assert SCALES["smoke"].ids in Reader(page).text
 
 
 def test_the_same_tables_give_the_same_page(page: str, results: Path) -> None:

@@ -17,7 +17,7 @@ from lengthlab.paper.claims import claims_about, load_claims
 from lengthlab.paper.collect import rows_of
 from lengthlab.paper.experiment import Experiment, base_config, check_scale, experiment_names, load_experiment, trials
 from lengthlab.paper.experiment import settings as settings_of_scale
-from lengthlab.paper.scales import SCALE_NAMES, ScaleName
+from lengthlab.paper.scales import SCALE_NAMES, SCALES, ScaleName
 from lengthlab.paper.tables import COLUMNS, Member, Results, write_tables
 from lengthlab.report.draw import Picture, alternative, anchor, draw_named, findings, picture, settings_of
 from lengthlab.report.tables import SeedTable, Totals, as_yaml, changed_settings, seed_table, sums_met_twice, totals
@@ -100,6 +100,7 @@ def render(
     return template.render(
         css=(files / "page.css").read_text(encoding="utf-8"),
         scale=scale or "",
+        ids=SCALES[scale].ids if scale else "",
         summary=summary,
         verdicts=verdicts,
         symbols=SYMBOLS,
