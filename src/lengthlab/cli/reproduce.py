@@ -145,7 +145,9 @@ def _finish(
     from lengthlab.paper.collect import collect
     from lengthlab.report.draw import draw
 
-    for run in _runs_to_explain(chosen, scale, seeds):
+    unexplained = _runs_to_explain(chosen, scale, seeds)
+    for number, run in enumerate(unexplained, 1):  # a minute each at laptop scale
+        console.say(f"run {run.id}: looking into its mistakes, {number} of {len(unexplained)}")
         write_error_rows(run)
     results = collect(chosen, scale, folder, seeds)
     figures, judged = {}, {}
@@ -167,10 +169,10 @@ def _finish(
 
 
 def _runs_to_explain(chosen: "Sequence[Experiment]", scale: ScaleName, seeds: Sequence[int] | None) -> "list[Run]":
-    """The finished runs of experiments that are about mistakes."""
+    """The finished runs of experiments that are about mistakes, if theirs were not looked into before."""
     from lengthlab.paper.experiment import trials
     from lengthlab.runs.run import Run
 
     about = [experiment for experiment in chosen if "error_panels" in experiment.figures]
     runs = {one.config.id: Run.of(one.config) for experiment in about for one in trials(experiment, scale, seeds)}
-    return [run for run in runs.values() if run.status.get("state") == "finished"]
+    return [run for run in runs.values() if run.status.get("state") == "finished" and not run.errors.exists()]
