@@ -42,7 +42,7 @@ def above_and_below(figure: Figure, heights: tuple[float, float]) -> tuple[SubFi
     return figure.add_subfigure(grid[0]), figure.add_subfigure(grid[1])
 
 
-def finish(figure: Figure, path: Path, title: str, aids: Aids | None = None, letters: int = 66) -> list[Path]:
+def finish(figure: Figure, path: Path, title: str, aids: Aids | None = None, letters: int = 62) -> list[Path]:
     """Set the title over the whole figure in lines of so many letters, what the systems are given under it; save."""
     if title:
         lines = textwrap.wrap(title, letters)
@@ -90,7 +90,7 @@ def outer(axes: Sequence[Axes], xlabel: str, ylabel: str) -> None:
 
 def percent_axis(axes: Axes, small: bool = False) -> None:
     """Shares from 0% to 100%; few ticks in a small panel."""
-    axes.set_ylim(0, 1)
+    axes.set_ylim(-0.025, 1)  # seeds at 0% stand above the axis, not in it
     axes.set_yticks([0, 0.5, 1] if small else [0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
