@@ -31,6 +31,8 @@ browser:  # the report is tested in a real browser
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
+	# the pip that comes with Python 3.11 takes twice as long to choose among wheels: half a minute
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --upgrade pip
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
