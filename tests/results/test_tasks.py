@@ -8,6 +8,7 @@ import pytest
 
 from lengthlab.config.checks import check
 from lengthlab.config.load import load_config
+from lengthlab.config.schema import Config
 from lengthlab.paper.experiment import load_experiment, settings, trials
 from lengthlab.paper.tables import COLUMNS, write_tables
 
@@ -16,22 +17,33 @@ FOLDER = Path(__file__).parents[2] / "results" / "tasks"
 
 def test_every_setting_can_be_trained() -> None:
     experiment = load_experiment(str(FOLDER / "tasks.yaml"))
-    configs = settings(experiment, "mini")
+    configs = settings(experiment, "laptop")
     assert len(configs) == 18 and len({config.task.model_dump_json() for config in configs.values()}) == 9
     for config in [*configs.values(), *settings(experiment, "smoke").values()]:
         check(config)
 
 
-def test_addition_is_the_robust_recipe_with_mastery() -> None:
-    mine = settings(load_experiment(str(FOLDER / "tasks.yaml")), "mini")
-    whole = load_config("coupling-relative-robust", ["training.mastery.accuracy=0.98"])
-    assert mine["addition, mastery and sharpness"] == whole
-    plain = ["training.sharpness.most=1", "model.logit_factor_at_test=2"]
-    assert mine["addition, plain"] == load_config("coupling-relative-robust", plain)
+def test_addition_has_the_parts_of_the_robust_recipe_and_plain_lacks_the_two_ideas_alone() -> None:
+    mine = settings(load_experiment(str(FOLDER / "tasks.yaml")), "laptop")
+    with_ideas, plain = mine["addition, mastery and sharpness"], mine["addition, plain"]
+    robust = load_config("coupling-relative-robust")
+    for part in ("task", "format", "positions", "encoding", "also"):
+        assert getattr(with_ideas, part) == getattr(robust, part)
+    assert with_ideas.training.sharpness == robust.training.sharpness
+    assert with_ideas.model.logit_factor_at_test == robust.model.logit_factor_at_test
+
+    def but_for_the_ideas(config: Config) -> dict[str, Any]:
+        data = config.model_dump(mode="json")
+        del data["training"]["mastery"]["accuracy"], data["training"]["sharpness"]
+        del data["model"]["logit_factor_at_test"]
+        return data
+
+    assert but_for_the_ideas(plain) == but_for_the_ideas(with_ideas)
+    assert plain.training.mastery.accuracy == 0 and plain.training.sharpness.most == 1
 
 
 def test_the_table_says_how_far_every_seed_got(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    planned = trials(load_experiment(str(FOLDER / "tasks.yaml")), "mini", [1, 2])[:2]
+    planned = trials(load_experiment(str(FOLDER / "tasks.yaml")), "laptop", [1, 2])[:2]
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in COLUMNS}
     for one, scores in zip(planned, ((1.0, 1.0, 0.5), (1.0, 0.9, 1.0)), strict=True):
         member = {"experiment": "tasks", "setting": one.setting, "seed": one.seed, "run": one.config.id}
