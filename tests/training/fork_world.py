@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def become(main: Any, asked: dict[str, Any], outputs: list[int]) -> None:
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:
-        sys.excepthook(*sys.exc_info())
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
