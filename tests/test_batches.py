@@ -12,7 +12,7 @@ from lengthlab.config.schema import Config
 
 @pytest.mark.parametrize("weighting", [-1.0, 0.0, 2.0])
 def test_lengths_are_weighted_by_a_power_of_the_length(weighting: float, smoke: Callable[..., Config]) -> None:
-    pipeline = Pipeline(smoke(f"training.weighting={weighting}", "training.batch=1", "training.accumulate=4000"))
+    pipeline = Pipeline(smoke(f"training.weighting={weighting}", "training.batch=1", "training.accumulate=1600"))
     lengths = np.array([batch.tokens.shape[1] for batch in pipeline.training_batches(0, 3)])
     shares = np.array([(lengths == pipeline.columns(digits)).mean() for digits in (1, 2, 3)])
     weights = np.array([1.0, 2.0, 3.0]) ** weighting

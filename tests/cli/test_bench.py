@@ -4,6 +4,7 @@ import json
 import multiprocessing
 from collections.abc import Callable, Iterator
 from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,25 @@ def test_bench_data_measures_every_format(lengthlab: Command) -> None:
     assert 0 < result["share_of_a_step"] < 1
 
 
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Contestants are forks of one process that has imported torch and the rivals: of their own, but there sooner."""
+@pytest.fixture(scope="module")
+def fork_server() -> Iterator[ForkServerContext]:
+    """One process that has imported torch and the rivals."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lengthlab.bench.train", "x_transformers", "transformers.models.llama"])
-    monkeypatch.setattr(multiprocessing, "get_context", lambda method: context)
-    yield
+    context.set_forkserver_preload(
+        ["lengthlab.bench.train", "lengthlab.bench.evaluate", "x_transformers", "transformers.models.llama"]
+    )
+    yield context
     forkserver._forkserver._stop()  # and wait for its end  # pyrefly: ignore[missing-attribute]
 
 
+@pytest.fixture
+def forked(fork_server: ForkServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contestants are forks of that process: of their own, but there sooner."""
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method: fork_server)
+
+
 @pytest.mark.slow
+@pytest.mark.xdist_group("rivals")
 @pytest.mark.usefixtures("forked")
 def test_bench_train_measures_rivals_of_the_same_size_and_an_earlier_commit(
     lengthlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +78,8 @@ def test_a_commit_that_is_not_there_is_refused(lengthlab: Command) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("rivals")
+@pytest.mark.usefixtures("forked")
 def test_bench_evaluate_measures_rivals_on_the_same_sums(lengthlab: Command, tmp_path: Path) -> None:
     options = ["--recipe", "smoke", "--batch", "4", "--repeats", "2", "--digits", "3", "--curve", "4"]
     status, out, err = lengthlab("bench", "evaluate", *options, "--out", str(tmp_path / "cost"), "--json")

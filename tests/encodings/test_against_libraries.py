@@ -12,6 +12,7 @@ from lengthlab.encodings.alibi import alibi_slopes
 from lengthlab.encodings.encoding import Encoding, Shape
 from lengthlab.encodings.rope import Rope
 
+pytestmark = pytest.mark.xdist_group("rivals")  # or each worker imports the libraries
 IDS = torch.tensor([[0, 1, 2, 3, 7, 8, 20, 21, 60, 200, 900]])
 LENGTH = IDS.shape[1]
 

@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,20 +14,38 @@ from lengthlab.config.schema import Config
 from lengthlab.runs.run import Run
 from lengthlab.training.loop import Trainer, Watcher
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("world")]  # they share a server
 SMOKE = str(Path(__file__).parents[1] / "smoke.yaml")
 OVERRIDES = ["training.log_every=1", "training.batch=9", "training.steps=60", "training.accumulate=2"]
 OVERRIDES += ["training.growth=0", "training.digits=8", "training.mastery={accuracy: 0.2, streak: 2}"]
+FORKS = str(Path(__file__).with_name("fork_world.py"))
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+Torchrun = Callable[..., subprocess.Popen[str]]
 
 
-def torchrun(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+@pytest.fixture(scope="module")
+def torchrun() -> Iterator[Torchrun]:
     """The training command in two processes on this machine."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
-    command += ["--master-port", "0", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "-m", "lengthlab"]
-    environment = os.environ | {"LENGTHLAB_RUNS": str(folder), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [*command, "train", SMOKE, *OVERRIDES, *arguments], env=environment, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as short:  # a socket's name has a hundred letters at most
+        address = str(Path(short) / "socket")
+        forks = [sys.executable, FORKS, address]
+        server = subprocess.Popen(
+            [sys.executable, FORKS, "serve", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=os.environ | ONE_THREAD,
+        )  # fmt: skip
+        assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+
+        def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+            command = [*forks, "torchrun", "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port", "0"]
+            command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--no-python", *forks, "lengthlab"]
+            return subprocess.Popen(
+                [*command, "train", SMOKE, *OVERRIDES, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True, env=os.environ | ONE_THREAD | {"LENGTHLAB_RUNS": str(folder)},
+            )  # fmt: skip
+
+        yield start
+        server.communicate(timeout=60)
+        assert server.returncode == 0
 
 
 def longest(run: Run) -> list[int]:
@@ -37,8 +56,7 @@ def losses(run: Run) -> list[float]:
     return [line["loss"] for line in run.metrics if "loss" in line]
 
 
-@pytest.mark.slow
-def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
+def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], torchrun: Torchrun, tmp_path: Path) -> None:
     config = smoke(*OVERRIDES)
     alone = Run(tmp_path / "alone")
     Trainer(config, alone, Watcher()).train()
@@ -53,8 +71,9 @@ def test_two_processes_give_the_losses_of_one(smoke: Callable[..., Config], tmp_
     assert [line["examples"] for line in together.metrics if "loss" in line][-1] == 60 * 18
 
 
-@pytest.mark.slow
-def test_a_checkpoint_of_two_processes_resumes_in_one(smoke: Callable[..., Config], tmp_path: Path) -> None:
+def test_a_checkpoint_of_two_processes_resumes_in_one(
+    smoke: Callable[..., Config], torchrun: Torchrun, tmp_path: Path
+) -> None:
     config = smoke(*OVERRIDES, "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
     process = torchrun(tmp_path / "two", "training.steps=3000", "training.checkpoint_every=5", "training.log_every=10")
     assert process.stdout is not None

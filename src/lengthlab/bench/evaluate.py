@@ -5,12 +5,11 @@ model's would. A model that is right is had by taking its own greedy answers for
 taking others.
 """
 
-import json
+import multiprocessing
 import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -141,14 +140,14 @@ def bench_lengths(recipe: str, lengths: Sequence[int], threads: int) -> list[dic
     found = []
     for digits in lengths:
         for right in (True, False):
-            call = f"from {__name__} import one_sum; one_sum({recipe!r}, {digits}, {right}, {threads})"
-            child = subprocess.run([sys.executable, "-c", call], check=True, capture_output=True, text=True)
-            found.append({"digits": digits, "right": right, **json.loads(child.stdout)})
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as child:
+                cost = child.submit(one_sum, recipe, digits, right, threads).result()
+            found.append({"digits": digits, "right": right, **cost})
     return found
 
 
-def one_sum(recipe: str, digits: int, right: bool, threads: int) -> None:
-    """Print seconds for a sum, and the most memory that this process ever had, torch itself included."""
+def one_sum(recipe: str, digits: int, right: bool, threads: int) -> dict[str, float]:
+    """Seconds for a sum, and the most memory that this process ever had, torch itself included."""
     torch.set_num_threads(threads)
     model, pipeline = _model(recipe, digits)
     rows = rows_at_once(model, pipeline.columns(digits))
@@ -158,7 +157,7 @@ def one_sum(recipe: str, digits: int, right: bool, threads: int) -> None:
     answers(model, truth)
     seconds = (time.perf_counter() - started) / len(asked.tokens)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "memory_bytes": memory}))
+    return {"seconds": seconds, "memory_bytes": memory}
 
 
 def tables(result: dict[str, Any]) -> list[Table]:

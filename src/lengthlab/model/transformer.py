@@ -29,8 +29,11 @@ class RMSNorm(nn.Module):
         """The norm, and the residual added to it if there is one."""
         if self.training and self.compiled is None and has_kernels(x):
             return norm_kernel(x, self.weight, residual)
-        compute = self.compiled if self.training and self.compiled is not None else rms_norm
-        normed = compute(x, self.weight)
+        if self.training and self.compiled is not None:
+            # Always a plain matrix: for a table of parameters, or a tensor, another version would be compiled.
+            normed = self.compiled(x.reshape(-1, x.shape[-1]), self.weight).view(x.shape)
+        else:
+            normed = rms_norm(x, self.weight)
         return normed if residual is None else residual + normed
 
 

@@ -69,8 +69,8 @@ def has_exact_places(format: Format, problems: Problems) -> None:
 
 def fits_the_widest(format: Format, digits: int, seed: int) -> None:
     """No row has more columns than `widest` says."""
+    drawn = format.task.draw(generator(seed, "test"), digits, 9)
     for training in (True, False):
-        drawn = format.task.draw(generator(seed, "test"), digits, 9)
         columns = format.write(drawn, generator(seed, "hints"), training).layout.columns
         assert columns <= format.widest(digits, training).columns
 
