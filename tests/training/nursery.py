@@ -1,8 +1,8 @@
 """Train one run in processes that are killed one after the other, at random moments; print after which steps.
 
-A process waits after each line of metrics until it may go on. However late its killer is woken, it dies before the
-next line but one, so the run needs no more steps than lines. A script of its own, because only a process without other
-threads may fork.
+A process waits after each line of metrics until it may go on. However late its killer is woken, it comes no further
+than the next line, so a busy machine does not bring the run to its end. A script of its own, because only a process
+without other threads may fork.
 """
 
 import json
