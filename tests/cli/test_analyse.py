@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from lengthlab.cli.app import main
-from lengthlab.figures.style import only
+from lengthlab.figures import style
 
 pytestmark = pytest.mark.xdist_group("analyse")  # they share four trained runs
 
@@ -53,6 +53,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path
         yield found
 
 
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One format of few dots: the first test has the pictures as they are."""
+    monkeypatch.setitem(style._SETTINGS, "savefig.dpi", 50)
+    with style.only("png"):
+        yield
+
+
 def test_a_run_with_right_and_wrong_answers(trained: dict[str, Path], lengthlab: Lengthlab) -> None:
     run = trained["adds"]
     status, out, _ = lengthlab("analyse", str(run), "--examples", "48")
@@ -86,12 +94,12 @@ def test_a_run_with_right_and_wrong_answers(trained: dict[str, Path], lengthlab:
         assert f"{name}.png" in out
 
 
+@pytest.mark.usefixtures("sketched")
 def test_json_says_the_same_and_adds_up(trained: dict[str, Path], lengthlab: Lengthlab, tmp_path: Path) -> None:
     run, folder = trained["adds"], tmp_path / "out"
     before = sorted(run.rglob("*"))
     arguments = ("analyse", str(run), "--digits", "1-2", "--examples", "32", "--out", str(folder), "--json")
-    with only("png"):
-        status, out, err = lengthlab(*arguments)
+    status, out, err = lengthlab(*arguments)
     assert status == 0 and err == ""
     result = json.loads(out)
     assert result == json.loads((folder / "analysis.json").read_text())
@@ -109,11 +117,11 @@ def test_json_says_the_same_and_adds_up(trained: dict[str, Path], lengthlab: Len
     assert {row["digits"]: row["exact_match"] for row in one["alignment"]} == evaluation  # the same 32 problems
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_run_without_wrong_answers_says_so(trained: dict[str, Path], lengthlab: Lengthlab, tmp_path: Path) -> None:
     """And draws the sum that is asked for."""
     arguments = ("--digits", "1", "--examples", "32", "--sum", "4+8", "--out", str(tmp_path / "out"))
-    with only("png"):
-        status, out, _ = lengthlab("analyse", str(trained["adds"]), *arguments)
+    status, out, _ = lengthlab("analyse", str(trained["adds"]), *arguments)
     assert status == 0 and "No wrong answers" in out and "Every answer was right" in out
     assert f"lengthlab analyse {trained['adds'].name} --digits 2" in out
     assert "1. What goes wrong first?" not in out and "The heat maps show 4 + 8 = 12, answered right." in out
@@ -126,11 +134,11 @@ def test_a_run_without_wrong_answers_says_so(trained: dict[str, Path], lengthlab
     ]
 
 
+@pytest.mark.usefixtures("sketched")
 def test_several_runs_are_averaged(trained: dict[str, Path], lengthlab: Lengthlab, tmp_path: Path) -> None:
     runs = [str(trained[name]) for name in ("smoke", "other", "adds")]
     arguments = ("--digits", "1", "--examples", "16", "--out", str(tmp_path / "out"))
-    with only("png"):
-        status, out, _ = lengthlab("analyse", *runs, *arguments)
+    status, out, _ = lengthlab("analyse", *runs, *arguments)
     assert status == 0 and "Error analysis of 3 runs, averaged" in out
     assert "2 of 3 runs gave wrong answers here" in out and "lowest - highest" in out and "±" in out
     result = json.loads((tmp_path / "out" / "analysis.json").read_text())

@@ -19,6 +19,7 @@ from lengthlab.report.page import build, build_own
 from lengthlab.report.tables import sums_met_twice
 from lengthlab.runs.run import Run
 
+pytestmark = pytest.mark.xdist_group("web")  # they share a page with the tests in a browser
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 
 
@@ -187,8 +188,9 @@ def test_runs_of_ones_own(make_run: Callable[..., Path], tmp_path: Path) -> None
         build_own([Run.find("cc")])
 
 
-def test_a_demo_is_shut_in(results: Path) -> None:
-    (frame,) = Reader(build(results, demo='<p title="x">1 & 2</p>')).all("iframe")
+def test_a_demo_is_shut_in(tables: Callable[..., Path], tmp_path: Path) -> None:
+    folder = tables(tmp_path / "smoke", ["seeds"], "smoke", step=500)
+    (frame,) = Reader(build(folder, demo='<p title="x">1 & 2</p>')).all("iframe")
     assert frame["srcdoc"] == '<p title="x">1 & 2</p>' and frame["sandbox"] == "allow-scripts"
 
 

@@ -51,7 +51,7 @@ def test_killed_processes_resume_to_the_same_bits(
 
     Growth by mastery is state of its own; at this accuracy it passes through several lengths, slowly.
     """
-    overrides = [*LONG, "training.steps=500", "training.optimizer=muon", *GROWING]
+    overrides = [*LONG, "training.steps=130", "training.checkpoint_every=3", "training.optimizer=muon", *GROWING]
     config = smoke(*overrides)
     expected = outcome(train(config, Run(tmp_path / "undisturbed" / config.id)))
     command = [sys.executable, str(Path(__file__).with_name("nursery.py")), str(KILLS), *overrides]

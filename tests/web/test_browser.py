@@ -103,17 +103,17 @@ def shown(page: Any) -> int:
     return int(page.inner_text("#count").split()[0].replace(",", ""))
 
 
-def test_the_slider_reaches_beyond_training(server: Server, page: Any) -> None:
+def test_the_slider_reaches_beyond_training(server: Server, page: Any, heard: Any) -> None:
     page.goto(server.url)
     settled(page)
     page.locator("#digits").focus()
     left: list[int] = []  # digits of the sums whose streams were closed, in this order
-    page.on("requestfailed", lambda request: left.append(len(parse_qs(request.url)["a"][0])))
-    page.keyboard.press("End")
-    longest = shown(page)
-    assert longest >= 100
-    page.locator("#digits").fill("24")  # a stop of its list
-    settled(page)
+    with heard(page, "requestfailed", lambda request: left.append(len(parse_qs(request.url)["a"][0]))):
+        page.keyboard.press("End")
+        longest = shown(page)
+        assert longest >= 100
+        page.locator("#digits").fill("24")  # a stop of its list
+        settled(page)
     count = shown(page)
     assert [len(page.input_value("#a")), len(digits(page))] == [count, count + 1]
     assert left[:1] == [longest]  # it ended first, half written: nobody waits for it any more

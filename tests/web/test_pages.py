@@ -20,6 +20,11 @@ def test_nothing_comes_from_elsewhere(file: Path) -> None:
     assert found <= {"http://www.w3.org/2000/svg"}  # a name, not an address
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_nothing_is_kept_in_the_browser(file: Path) -> None:
+    assert not re.search(r"localStorage|sessionStorage|indexedDB|serviceWorker|caches\.|\.cookie", file.read_text())
+
+
 @pytest.mark.parametrize("page", MENU, ids=lambda page: page.name)
 def test_pages_have_no_script_or_style_of_their_own(page: Page) -> None:
     """The content security policy would refuse them."""

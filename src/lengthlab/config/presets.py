@@ -1,5 +1,7 @@
 """The presets that come with lengthlab, and reading YAML recipes."""
 
+import copy
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,10 @@ from lengthlab.errors import UserError, suggestion
 _FOLDER = resources.files("lengthlab.config") / "recipes"
 
 
-def recipe_names() -> list[str]:
+@cache
+def recipe_names() -> tuple[str, ...]:
     """The presets that come with lengthlab."""
-    return sorted(Path(item.name).stem for item in _FOLDER.iterdir() if item.name.endswith(".yaml"))
+    return tuple(sorted(Path(item.name).stem for item in _FOLDER.iterdir() if item.name.endswith(".yaml")))
 
 
 def recipe_description(name: str) -> str:
@@ -23,14 +26,24 @@ def recipe_description(name: str) -> str:
 def read_recipe(recipe: str) -> dict[str, Any]:
     """The mapping that a preset or a YAML file holds."""
     if recipe in recipe_names():
-        text = (_FOLDER / f"{recipe}.yaml").read_text(encoding="utf-8")
-    elif Path(recipe).is_file():
+        return copy.deepcopy(_preset(recipe))
+    if Path(recipe).is_file():
         try:
             text = Path(recipe).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             raise UserError(f"{recipe}: not a YAML text file") from None
     else:
         raise UserError(f"no recipe or file {recipe!r}; {suggestion(recipe, recipe_names())}")
+    return _parse(recipe, text)
+
+
+@cache
+def _preset(name: str) -> dict[str, Any]:
+    """Read once: an experiment asks for its base hundreds of times."""
+    return _parse(name, (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def _parse(recipe: str, text: str) -> dict[str, Any]:
     return parse_mapping(recipe, text, "a recipe is a YAML mapping such as `model: {layers: 4}`")
 
 

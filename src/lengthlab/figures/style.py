@@ -91,8 +91,9 @@ def save(figure: Figure, path: Path) -> list[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     files = []
-    figure.draw_without_rendering()  # the layout is found once and kept for all formats
-    figure.set_layout_engine(None)
+    if layout := figure.get_layout_engine():  # found once, without drawing, and kept for all formats
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     extent = figure.get_tightbbox().padded(0.1)
     name = path.stem if path.suffix in (".png", ".svg", ".pdf") else path.name
     for suffix in _formats.get():

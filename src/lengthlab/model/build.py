@@ -31,7 +31,8 @@ def build_model(config: Config, vocabulary: int) -> Transformer:
     options = [pair.encoding for pair in config.pairs]
     # Encodings initialise themselves in torch's usual way, from its global generator: lend it the seed.
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(torch_generator(config.seeds.weights, "weights").initial_seed())
+        # Not torch.manual_seed: where there is no GPU, it writes down the whole call stack for each kind of device.
+        torch.default_generator.manual_seed(torch_generator(config.seeds.weights, "weights").initial_seed())
         return Transformer(config.model, vocabulary, [maker(o) for o in options], [o.shared for o in options])
 
 

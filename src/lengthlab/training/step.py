@@ -109,7 +109,8 @@ class Engine:
         counted = sum(int((batch.targets != PAD).sum()) for batch in batches)
         if self.config.model.dropout:
             seed = torch_generator(self.config.seeds.sampling, "dropout", step, self.world.rank).initial_seed()
-            torch.manual_seed(seed)
+            # Before a GPU is used, torch.manual_seed would write down the call stack each time, and keep it.
+            (torch.manual_seed if torch.cuda.is_initialized() else torch.default_generator.manual_seed)(seed)
         self.model.sharpness = sharpness(step, training, self.config.seeds.sampling)
         with self.products:
             loss, right, near, near_right = self.world.sum(*self.backward(batches, counted))
