@@ -105,7 +105,7 @@ def test_killed_sweeps_resume_and_do_each_trial_once(
         os.kill(orphan, signal.SIGSTOP)  # or it may get to its end before anything else has happened
         until(lambda: quick.status.get("state") == "finished", driver)
         left = [ray_settings(driver.pid)["RAY_AUTH_TOKEN_PATH"]] if engine == "ray" else []
-        holder = parent_of(orphan)
+        nursery = parent_of(orphan)
         driver.kill()
     for token in left:  # nobody was there to remove it
         shutil.rmtree(Path(token).parent)
@@ -114,7 +114,7 @@ def test_killed_sweeps_resume_and_do_each_trial_once(
     token = Path()
     # The same command resumes; the worker is killed: Ray's own, or the process that trains.
     with sweep(trials, engine=engine, workers=2) as driver:
-        until(lambda: not is_alive(holder), driver)
+        until(lambda: not is_alive(nursery), driver)
         with contextlib.suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGCONT)
         until(lambda: got_somewhere(long, 2), driver)
@@ -123,7 +123,7 @@ def test_killed_sweeps_resume_and_do_each_trial_once(
         os.kill(trainer, signal.SIGSTOP)
         if engine == "ray":
             token = check_that_ray_keeps_to_itself(driver.pid)
-        os.kill(parent_of(trainer) if engine == "ray" else trainer, signal.SIGKILL)
+        os.kill(parent_of(parent_of(trainer)) if engine == "ray" else trainer, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.kill(trainer, signal.SIGCONT)
         out, err = driver.communicate(timeout=PATIENCE)
