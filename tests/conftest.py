@@ -8,11 +8,14 @@ import json
 import os
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import torch
@@ -197,6 +200,50 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if (group := item.get_closest_marker("xdist_group")) and not item.nodeid.endswith(f"@{group.args[0]}"):
                 item._id = type(item.id).parse(f"{item.nodeid}@{group.args[0]}")
+
+
+class ForkServer:
+    """Starts Python processes without their imports. One at a time; tests that use it share a group."""
+
+    def __init__(self, requests: socket.socket, answers: IO[str]) -> None:
+        self._requests = requests
+        self._answers = answers
+
+    def start(self, *arguments: str, files: tuple[IO[Any], IO[Any], IO[Any]], folder: Path | None = None) -> int:
+        """The number of a process that is `python *arguments`, with the environment of this one."""
+        request = {"arguments": arguments, "folder": str(folder or Path.cwd()), "environment": dict(os.environ)}
+        socket.send_fds(self._requests, [json.dumps(request).encode() + b"\n"], [file.fileno() for file in files])
+        return int(self._answers.readline())
+
+    def wait(self) -> int:
+        """The exit status of the process that was started last."""
+        return int(self._answers.readline())
+
+    def run(
+        self, *arguments: str, folder: Path | None = None, typed: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """`python *arguments` to its end."""
+        with contextlib.ExitStack() as opened, pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            given, out, err = (opened.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3))
+            given.write(typed)
+            given.seek(0)
+            self.start(*arguments, files=(given, out, err), folder=folder)
+            status = self.wait()
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(arguments, status, out.read(), err.read())
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[ForkServer]:
+    """`python -u -W error`, by forks of a process that has imported torch; who uses it is in the group `forks`."""
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-u", "-W", "error", str(Path(__file__).with_name("fork_server.py"))]
+    with subprocess.Popen(command, stdin=theirs.fileno()), ours, ours.makefile() as answers:
+        theirs.close()
+        yield ForkServer(ours, answers)
 
 
 @pytest.fixture(scope="session")

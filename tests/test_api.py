@@ -1,12 +1,12 @@
 """The Python door: lazy, on the same run folders as the command line, and as its documents say."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -121,27 +121,25 @@ def test_every_bias_can_be_used_in_somebody_s_own_attention(name: str) -> None:
         assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in encoding.parameters())
 
 
-def executed(sources: list[str], folder: Path) -> None:
-    """Python sources one after the other in one process of their own."""
+def executed(sources: list[str], folder: Path, python: Any) -> None:
+    """Python sources one after the other in one process of their own, where a warning is an error."""
     script = folder / "script.py"
     script.write_text("\n".join(sources))
-    environment = os.environ | {"MPLBACKEND": "agg", "LENGTHLAB_RUNS": str(folder / "runs"), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python.run(str(script), folder=folder, MPLBACKEND="agg", LENGTHLAB_RUNS=str(folder / "runs"))
     assert done.returncode == 0, done.stderr
 
 
-def test_the_examples_of_the_documentation_run(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("forks")
+def test_the_examples_of_the_documentation_run(tmp_path: Path, python: Any) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), flags=re.DOTALL)
     small = [block.replace('"zhou2024-mini", "training.steps=500"', '"smoke", "training.steps=3"') for block in blocks]
     assert sum(block != made for block, made in zip(blocks, small, strict=True)) == 2
-    executed(small, tmp_path)
+    executed(small, tmp_path, python)
 
 
-def test_the_notebook_runs(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("forks")
+def test_the_notebook_runs(tmp_path: Path, python: Any) -> None:
     notebook = json.loads((DOCS / "tour.ipynb").read_text())
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(cells) >= 8 and not any(cell["outputs"] for cell in cells)
-    executed(["".join(cell["source"]) for cell in cells], tmp_path)
+    executed(["".join(cell["source"]) for cell in cells], tmp_path, python)

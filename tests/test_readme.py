@@ -1,13 +1,11 @@
 """What the README and the docs say is true: worked examples, commands, tables, links, the tree."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +36,8 @@ print(json.dumps([finding.failure for finding in check_variant("encodings", "rec
 
 
 @pytest.mark.slow
-def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("forks")
+def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: Path, python: Any) -> None:
     """In a copy of the package with the encoding added just as the README says: one file, one line."""
     shutil.copytree(PACKAGE, tmp_path / "lengthlab", ignore=shutil.ignore_patterns("__pycache__"))
     section = README.partition("## Add an encoding")[2].partition("\n## ")[0]
@@ -48,9 +47,7 @@ def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: P
     assert line.count("\n") == 1
     with open(encodings / "__init__.py", "a") as registry:
         registry.write(line)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", EVERYTHING]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = python.run("-c", EVERYTHING, folder=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
     listed, trained, failures = map(json.loads, done.stdout.split("----"))
     assert listed[-1] == {"name": "recency", "description": "bias: a learned linear penalty on distance"}

@@ -1,16 +1,16 @@
 """The wheel, unpacked far from the repository: everything is inside, and the box answers and is served."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")  # built once
+pytestmark = pytest.mark.xdist_group("forks")  # built once, used by a fork
 
 ROOT = Path(__file__).parents[1]
 USE = """
@@ -65,12 +65,11 @@ def test_the_wheel_tells_what_it_is(wheel: zipfile.ZipFile) -> None:
     assert "lengthlab = lengthlab.cli:main" in wheel.read(name).decode()
 
 
-def test_the_wheel_adds_serves_and_lists_outside_the_repository(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+def test_the_wheel_adds_serves_and_lists_outside_the_repository(
+    wheel: zipfile.ZipFile, tmp_path: Path, python: Any
+) -> None:
     wheel.extractall(tmp_path / "site")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    done = subprocess.run(
-        [sys.executable, "-c", USE], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    done = python.run("-c", USE, folder=tmp_path, PYTHONPATH=str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert Path(told["file"]).is_relative_to(tmp_path / "site")

@@ -1,12 +1,17 @@
 """Fixtures for commands."""
 
+import contextlib
+import os
 import signal
-import subprocess
-import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+PATIENCE = 120  # seconds
 
 
 @pytest.fixture
@@ -20,32 +25,37 @@ def several(make_run: Callable[..., Path]) -> None:
     make_run("late", settings={"encoding": {"kind": "fire"}, "seeds.weights": 9, "evaluation.examples": 100})
 
 
+def kill(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended
+        os.kill(process, number)
+
+
 @pytest.fixture
-def interrupted() -> Callable[..., tuple[list[str], str]]:
+def interrupted(python: Any) -> Callable[..., tuple[list[str], str]]:
     """Run a command in a process of its own and press Ctrl-C once it has printed `until`.
 
     Returns the lines printed up to then, and all of standard error.
     """
 
     def run(*command: str, until: str) -> tuple[list[str], str]:
-        process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "lengthlab", *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        printed = []
-        for line in process.stdout:
-            printed.append(line.strip())
-            if until in line:
-                break
-        process.send_signal(signal.SIGINT)
-        try:
-            _, err = process.communicate(timeout=120)
-        finally:
-            process.kill()  # nothing runs on that did not stop
-        assert process.returncode == 130, err
-        return printed, err.strip()
+        heard, said = os.pipe()
+        with open(os.devnull) as nothing, open(heard) as out, tempfile.TemporaryFile("w+") as err:
+            with open(said, "w") as told:
+                process = python.start("-m", "lengthlab", *command, files=(nothing, told, err))
+            printed = []
+            for line in out:
+                printed.append(line.strip())
+                if until in line:
+                    break
+            killer = threading.Timer(PATIENCE, kill, (process, signal.SIGKILL))  # nothing runs on that did not stop
+            killer.start()
+            kill(process, signal.SIGINT)
+            out.read()
+            status = python.wait()
+            killer.cancel()
+            err.seek(0)
+            said_last = err.read().strip()
+        assert status == 130, said_last
+        return printed, said_last
 
     return run

@@ -1,10 +1,9 @@
 """`lengthlab add`: with the model in the box, with a run, again and again."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,11 +29,10 @@ def test_a_shipped_model_by_name(lengthlab: Command) -> None:
     assert status == 0 and json.loads(out)["answer"] == "46"
 
 
-def test_asks_again_until_an_empty_line() -> None:
+@pytest.mark.xdist_group("forks")
+def test_asks_again_until_an_empty_line(python: Any) -> None:
     typed = "12 7\n999 + 1\nnonsense here\n1 2 3\n\n5 5\n"
-    done = subprocess.run(
-        [sys.executable, "-m", "lengthlab", "add"], input=typed, capture_output=True, text=True, check=False
-    )
+    done = python.run("-m", "lengthlab", "add", typed=typed)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "12 + 7 = 19; correct",

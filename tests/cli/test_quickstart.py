@@ -24,6 +24,7 @@ def test_quickstart_trains_side_by_side_draws_and_is_honest(lengthlab: Command, 
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("forks")
 def test_ctrl_c_prints_the_command_that_resumes(interrupted: Interrupted, runs_folder: Path) -> None:
     command = ("training.steps=1000000", "also=[]", "--recipes", "smoke")
     _, err = interrupted("quickstart", *command, until="step 10/1000000")

@@ -90,6 +90,7 @@ def test_a_finished_run_is_not_trained_again(lengthlab: Command, runs_folder: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("forks")
 def test_ctrl_c_leaves_a_run_that_says_it_was_interrupted(interrupted: Interrupted, runs_folder: Path) -> None:
     settings = ("training.steps=5000", "training.log_every=1")
     _, err = interrupted("train", "smoke", *settings, until="exact match")

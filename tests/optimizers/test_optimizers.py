@@ -1,9 +1,8 @@
 """Every registered optimizer; AdamW and Muon against torch's own."""
 
 import copy
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -89,9 +88,10 @@ def test_muon_refuses_what_is_not_a_matrix() -> None:
         Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
 
 
-def test_a_run_starts_without_the_compiler() -> None:
+@pytest.mark.xdist_group("forks")
+def test_a_run_starts_without_the_compiler(python: Any) -> None:
     """Importing it takes longer than anything else in a short run."""
     train = "import sys; from lengthlab.cli.app import main; main(['train', 'smoke', 'training.optimizer=muon'])"
     check = f"try: exec({train!r})\nexcept SystemExit: pass\nsys.exit('torch._dynamo' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=120)
+    done = python.run("-c", check)
     assert done.returncode == 0 and "step 20/20" in done.stdout, done.stderr

@@ -117,6 +117,20 @@ def test_a_child_waits_for_the_process_that_holds_its_run(
     assert len(slept) == 1 and run.starts == []
 
 
+def test_a_killed_nursery_is_an_ended_child_and_the_next_child_gets_another(
+    smoke: Callable[..., Config], runs_folder: Path
+) -> None:
+    nursery = child.Nursery()
+    for _ in range(2):
+        one = nursery.start(Trial("one", smoke()).job, runs_folder)
+        assert nursery._process is not None
+        nursery._process.kill()  # before it has imported anything
+        assert one.close() == (1, "ended without a message")
+        nursery._process.wait()
+    nursery.close()
+    assert not runs_folder.exists()
+
+
 def test_what_a_killed_driver_left_is_removed_by_the_next() -> None:
     with subprocess.Popen(["true"]) as process:
         pass

@@ -1,9 +1,14 @@
-"""A process that trains one trial, seen from both ends: `Child` starts it, `main` is what it does.
+"""Processes that train one trial each, seen from both ends: a `Nursery` starts them, `main` is what they do.
 
-Its standard input carries its job, one line of JSON, and then stays open as long as its parent lives. The system
-closes it when the parent dies, however that happens, and the child stops after a checkpoint: a lost driver or Ray
-worker leaves no orphan that trains on. A child that finds its run still held by another process waits, and then takes
-over or finds it finished.
+A nursery is a process that imports torch once and forks a child for each trial: an import takes seconds, a fork
+milliseconds. It has no other threads, without which a fork would not be safe, and what a child does is not in its
+memory: nothing of one trial stays for the next.
+
+A child's standard input is one end of a socket. It carries the job, one line of JSON, and then stays open as long as
+the other end is: the system closes it when the process that wants the trial dies, however that happens, and the child
+stops after a checkpoint. A lost driver or Ray worker leaves no orphan that trains on, and no nursery, which ends with
+its own standard input. A child that finds its run still held by another process waits, and then takes over or finds it
+finished.
 
 Ray's workers import this module too, so it imports nothing heavy before it trains.
 
@@ -14,14 +19,17 @@ cut short.
 import contextlib
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lengthlab.errors import RunBusy, RunFailed, UserError
 
@@ -30,41 +38,79 @@ INTERRUPTED = 130
 POLL_SECONDS = 0.2
 
 
-class Child:
-    """A process that trains one config with one thread."""
+class Nursery:
+    """Starts children, each of which trains one config with one thread."""
 
-    def __init__(self, job: dict[str, Any], runs: Path) -> None:
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+
+    def start(self, job: dict[str, Any], runs: Path) -> "Child":
         """`job` is a trial's; `runs` is the folder of all runs."""
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "lengthlab.sweep.child"],
-            env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LENGTHLAB_RUNS": str(runs)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self._said,
-            start_new_session=True,  # a Ctrl-C in the terminal is for the sweep, which then stops its children
-        )
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # if it is dead already, its exit status says so
-            self._process.stdin.write(json.dumps(job).encode() + b"\n")
-            self._process.stdin.flush()
+        requests = self._open()
+        ours, theirs = socket.socketpair()
+        said = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the child)
+        with theirs, contextlib.suppress(ConnectionError):  # if nobody is there, the child has ended
+            socket.send_fds(requests, [b"."], [theirs.fileno(), said.fileno()])
+            ours.sendall(json.dumps(job | {"runs": str(runs)}).encode() + b"\n")
+        return Child(ours, said)
+
+    def _open(self) -> socket.socket:
+        """Where to ask for a child; of a new process if there is none, or if something killed it."""
+        if self._process and self._process.poll() is not None:
+            self.close()
+        if self._requests is None:
+            self._requests, theirs = socket.socketpair()
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "lengthlab.sweep.child"],
+                    env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # a Ctrl-C in the terminal is for the sweep, which then stops its children
+                )
+        return self._requests
+
+    def close(self) -> None:
+        """End the process; children that it has started are not touched."""
+        if self._process and self._requests:
+            self._requests.close()
+            self._process.wait()
+        self._process = self._requests = None
+
+
+class Child:
+    """A process that trains, as seen by the one that asked for it."""
+
+    def __init__(self, channel: socket.socket, said: IO[bytes]) -> None:
+        """`channel` is the other end of its standard input, `said` the file of its standard error."""
+        self._channel = channel
+        self._said = said
+        self._status: int | None = None
 
     def poll(self) -> int | None:
         """The exit status, or None as long as it runs."""
-        return self._process.poll()
+        if self._status is None:
+            try:
+                told = self._channel.recv(16, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return None
+            except ConnectionError:
+                told = b""
+            self._status = int(told or 1)  # the nursery was killed before it could tell
+        return self._status
 
     def ask_to_stop(self) -> None:
-        """Between two steps, with a checkpoint. By SIGTERM: Ray blocks SIGINT in its workers and what they start."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
+        """Between two steps, with a checkpoint."""
+        with contextlib.suppress(OSError):  # it has ended
+            self._channel.shutdown(socket.SHUT_WR)
 
     def close(self) -> tuple[int, str]:
         """Wait for its end; returns its exit status and why it did not finish, in its own last words if it had any."""
         while (status := self.poll()) is None:  # in short sleeps, in which a Ray worker can be told to stop
             time.sleep(POLL_SECONDS)
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
+        self._channel.close()
         with self._said:
             self._said.seek(0)
             lines = self._said.read().decode(errors="replace").strip().splitlines()
@@ -77,19 +123,51 @@ def train_in_child(job: dict[str, Any], runs: str) -> tuple[int, str]:
     """A task of Ray: train in a child process; returns its exit status and why it did not finish."""
     # Without this handler Ray cannot cancel a task: a cluster that was started in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    child = Child(job, Path(runs))
+    nursery = Nursery()  # for this task alone: the next may be given another GPU, by the environment
+    child = nursery.start(job, Path(runs))
     try:
         return child.close()
     except BaseException:
         child.ask_to_stop()
         child.close()
         raise
+    finally:
+        nursery.close()
+
+
+def fork_for_each_request() -> None:
+    """What a nursery does. Returns in every child, and nowhere else: it ends when there is nobody who asks."""
+    requests = socket.socket(fileno=sys.stdin.fileno())
+    children: dict[int, int] = {}  # the end of its channel by the number of the process
+    while True:
+        if select.select([requests], [], [], POLL_SECONDS if children else None)[0]:
+            request, ends, _, _ = socket.recv_fds(requests, 1, 2)
+            if not request:
+                os._exit(0)
+            channel, said = ends
+            os.dup2(said, sys.stderr.fileno())  # what an import has to say is for the first child
+            os.close(said)
+            import lengthlab.training.loop  # noqa: F401
+
+            if not (child := os.fork()):
+                os.setsid()
+                requests.detach()
+                os.dup2(channel, sys.stdin.fileno())
+                os.close(channel)
+                return
+            children[child] = channel
+        for child in [*children]:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                with socket.socket(fileno=children.pop(child)) as channel, contextlib.suppress(ConnectionError):
+                    channel.sendall(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def main() -> int:
     """Do the job that standard input carries; returns the exit status."""
     job = json.loads(sys.stdin.readline())
     threading.Thread(target=_stop_without_parent, daemon=True).start()
+    os.environ["LENGTHLAB_RUNS"] = job["runs"]
     try:
         train_job(job)
     except KeyboardInterrupt:
@@ -100,11 +178,17 @@ def main() -> int:
         return _complain(error, MISTAKE)
     except OSError as error:  # before training: from within it is a RunFailed
         return _complain(f"{error.filename or 'file'}: {error.strerror or error}", MISTAKE)
+    except BaseException:
+        traceback.print_exc()
+        return 1
     return 0
 
 
 def _stop_without_parent() -> None:
-    """The parent never writes a second line, so this returns when it is gone."""
+    """There is never a second line, so this returns when nobody wants the trial any more.
+
+    By SIGTERM: Ray blocks SIGINT in its workers and what they start.
+    """
     os.read(sys.stdin.fileno(), 1)
     os.kill(os.getpid(), signal.SIGTERM)
 
@@ -134,4 +218,5 @@ def _complain(message: object, status: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    fork_for_each_request()
+    os._exit(main())  # without tidying up, which takes longer than a short run where torch was imported

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from lengthlab.errors import UserError
-from lengthlab.sweep.child import Child
+from lengthlab.sweep.child import Child, Nursery
 
 if TYPE_CHECKING:
     from lengthlab.config.schema import Config
@@ -104,10 +104,11 @@ def cores() -> int:
 
 
 class LocalEngine:
-    """A pool of processes, one thread each: faster in all than one process with all threads."""
+    """A pool of forked processes, one thread each: faster in all than one process with all threads."""
 
     def __init__(self, options: SweepOptions) -> None:
         self.slots = options.workers or cores()
+        self._nursery = Nursery()
         self._children: dict[str, tuple[Trial, Child]] = {}
 
     def __enter__(self) -> Self:
@@ -118,9 +119,10 @@ class LocalEngine:
             child.ask_to_stop()
         for _, child in self._children.values():
             child.close()
+        self._nursery.close()
 
     def start(self, trial: Trial) -> None:
-        self._children[trial.id] = trial, Child(trial.job, trial.run.path.parent)
+        self._children[trial.id] = trial, self._nursery.start(trial.job, trial.run.path.parent)
 
     def ended(self) -> list[Ended]:
         done = [(trial, child) for trial, child in self._children.values() if child.poll() is not None]
