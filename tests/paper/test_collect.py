@@ -122,7 +122,8 @@ def test_the_stored_tables_come_out_again_byte_by_byte(scale: ScaleName, tmp_pat
     for table, content in before.items():
         (tmp_path / f"{table}.csv").write_bytes(content)
     collect([load_experiment(name) for name in Results(stored).experiments()], scale, tmp_path)
-    assert {table: (tmp_path / f"{table}.csv").read_bytes() for table in COLUMNS} == before
+    changed = [table for table, content in before.items() if (tmp_path / f"{table}.csv").read_bytes() != content]
+    assert not changed  # names alone: pytest would look for minutes for the differences of two long tables
 
 
 @pytest.mark.parametrize("damaged", ["{", '{"digits": 1}', '[{"digits": 1}]', "3"])
