@@ -5,18 +5,22 @@ BIN := .venv/bin
 # Only what is imported is compiled, once; where this is set, every process would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# pip and apt side by side
+# pip and apt, lint and tests side by side
 MAKEFLAGS += --jobs=2
 
-.PHONY: quickstart test browser tables screenshots clean
+.PHONY: quickstart test lint suite browser tables screenshots clean
 
 quickstart: .venv/installed
 	$(BIN)/lengthlab quickstart
 
-test: .venv/installed-dev browser
+test: lint suite  # side by side: lint is through before the first test begins
+
+lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyrefly check
+
+suite: .venv/installed-dev browser
 	# Three: many tests wait for processes of their own; one at a time: slow tests come first; groups share a server or a browser
 	$(BIN)/pytest -n 3 --maxschedchunk 1 --dist loadgroup
 
