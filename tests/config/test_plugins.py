@@ -1,15 +1,15 @@
 """Variants from outside the package, in processes of their own and in folders of their own."""
 
 import json
+import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("plugins")  # they share a fork server
+pytestmark = pytest.mark.xdist_group("forks")
 
 IDEA = '''"""An encoding that lengthlab does not have."""
 
@@ -43,37 +43,21 @@ def ideas(tmp_path: Path) -> Path:
     return file
 
 
-class Finished(NamedTuple):
-    """How a command ended and what it printed."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
-Command = Callable[..., Finished]
-
-
-@pytest.fixture(scope="module")
-def lengthlab() -> Iterator[Command]:
+@pytest.fixture
+def lengthlab(python: Any) -> Command:
     """Run a command in a folder that is not the repository, in a process of its own."""
-    server = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert server.stdin is not None and server.stdout is not None
-    ask, answers = server.stdin, server.stdout
 
-    def run(folder: Path, *arguments: str, paths: Sequence[Path] = (), **environment: str) -> Finished:
-        environment = {"LENGTHLAB_RUNS": str(folder / "runs"), "OMP_NUM_THREADS": "1"} | environment
-        asked = {"folder": str(folder), "arguments": arguments, "environment": environment, "paths": [*map(str, paths)]}
-        print(json.dumps(asked), file=ask, flush=True)
-        answer = json.loads(answers.readline())
-        return Finished(answer["status"], answer["out"], answer["err"])
+    def run(
+        folder: Path, *arguments: str, paths: Sequence[Path] = (), **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        searched = os.pathsep.join([*map(str, paths), os.environ.get("PYTHONPATH", "")])
+        environment = {"LENGTHLAB_RUNS": str(folder / "runs"), "PYTHONPATH": searched} | environment
+        return python.run("-m", "lengthlab", *arguments, folder=folder, **environment)
 
-    with server:
-        yield run
-        ask.close()
+    return run
 
 
 @pytest.mark.slow
