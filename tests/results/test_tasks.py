@@ -8,7 +8,6 @@ import pytest
 
 from lengthlab.config.checks import check
 from lengthlab.config.load import load_config
-from lengthlab.config.schema import Config
 from lengthlab.paper.experiment import load_experiment, settings, trials
 from lengthlab.paper.tables import COLUMNS, write_tables
 
@@ -23,23 +22,12 @@ def test_every_setting_can_be_trained() -> None:
         check(config)
 
 
-def test_addition_has_the_parts_of_the_robust_recipe_and_plain_lacks_the_two_ideas_alone() -> None:
+def test_addition_is_a_recipe_and_plain_lacks_the_two_ideas_alone() -> None:
     mine = settings(load_experiment(str(FOLDER / "tasks.yaml")), "laptop")
-    with_ideas, plain = mine["addition, mastery and sharpness"], mine["addition, plain"]
-    robust = load_config("coupling-relative-robust")
-    for part in ("task", "format", "positions", "encoding", "also"):
-        assert getattr(with_ideas, part) == getattr(robust, part)
-    assert with_ideas.training.sharpness == robust.training.sharpness
-    assert with_ideas.model.logit_factor_at_test == robust.model.logit_factor_at_test
-
-    def but_for_the_ideas(config: Config) -> dict[str, Any]:
-        data = config.model_dump(mode="json")
-        del data["training"]["mastery"]["accuracy"], data["training"]["sharpness"]
-        del data["model"]["logit_factor_at_test"]
-        return data
-
-    assert but_for_the_ideas(plain) == but_for_the_ideas(with_ideas)
-    assert plain.training.mastery.accuracy == 0 and plain.training.sharpness.most == 1
+    tested = ["evaluation.digits=5,10,15,20,30,50,75,100", "evaluation.examples=200"]
+    assert mine["addition, mastery and sharpness"] == load_config("coupling-relative-quick", tested)
+    plain = ["training.mastery.accuracy=0", "training.sharpness.most=1", "model.logit_factor_at_test=2"]
+    assert mine["addition, plain"] == load_config("coupling-relative-quick", [*tested, *plain])
 
 
 def test_the_table_says_how_far_every_seed_got(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
