@@ -208,7 +208,7 @@ def test_the_recipe_file_of_a_row_is_the_recipe(tmp_path: Path) -> None:
 
 
 def test_speedrun_runs_the_record(made: Path, lengthlab: Command) -> None:
-    assert lengthlab("speedrun", "--dry-run")[1] == "coupling-relative-robust, seed 1 (the board says: no record yet)\n"
+    assert lengthlab("speedrun", "--dry-run")[1] == "coupling-relative-quick, seed 1 (the board says: no record yet)\n"
     config = load_config(str(made / "tiny.yaml"))
     record = row("tiny", [500, 500, 500, 500]).model_copy(update={"config": config.id})
     write_record(made, sealed(record))

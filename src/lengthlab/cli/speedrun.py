@@ -13,7 +13,7 @@ from lengthlab.cli.console import Screen, print_json
 from lengthlab.cli.parameters import Json, at_least, flag
 from lengthlab.errors import RunFailed
 
-STARTER = "coupling-relative-robust"  # as long as the board has no record
+STARTER = "coupling-relative-quick"  # as long as the board has no record
 
 
 def speedrun(
