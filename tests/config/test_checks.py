@@ -12,6 +12,7 @@ from lengthlab.errors import UserError
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
+        (["model.loops=3", "training.least_loops=4"], "training.least_loops: the most is model.loops, 3"),
         (["evaluation.weights=[ema]"], "evaluation.weights: ema needs training.ema"),
         (["evaluation.weights=[best]", "training.evaluate_digits=[4]"], "evaluation.weights: best needs"),
         (["training.stop_at=0.9", "training.evaluate_every=0"], "training.stop_at: needs training.evaluate_digits"),

@@ -25,12 +25,15 @@ Smoke = Callable[..., Config]
         ("training.batch_tokens=400", "training.digits=8"),
         ("training.max_tokens=900", "training.growth=0.5"),
         ("format=scratchpad", "model.loops=2", "model.layers=3"),
+        ("model.loops=5", "training.least_loops=2"),
     ],
 )
 def test_closed_form_equals_counting_every_step(overrides: tuple[str, ...], smoke: Smoke) -> None:
     config = smoke(*overrides)
     training, shape, pipeline = config.training, config.model, Pipeline(config)
-    matrices = multiplied(shape, len(pipeline.format.vocabulary))
+    most, least = shape.loops, training.least_loops or shape.loops
+    loops = sum(range(least, most + 1)) / (most - least + 1)
+    matrices = multiplied(shape, len(pipeline.format.vocabulary), loops)
     examples = tokens = flops = 0.0
     for step in range(training.steps):
         longest = longest_digits(step, training)
@@ -38,7 +41,7 @@ def test_closed_form_equals_counting_every_step(overrides: tuple[str, ...], smok
         for digits, weight in enumerate(pipeline.length_weights(longest), start=1):
             count = weight * (packed if training.pack else training.accumulate * pipeline.batch_size(digits))
             columns = pipeline.columns(digits)
-            attention = 12 * shape.layers * shape.loops * shape.width * columns**2
+            attention = 12 * shape.layers * loops * shape.width * columns**2
             examples, tokens = examples + count, tokens + count * columns
             flops += count * (6 * matrices * columns + attention)
     share = min(1.0, (training.max_examples or examples) / examples, (training.max_tokens or tokens) / tokens)
@@ -52,7 +55,7 @@ def test_matrices_are_those_of_the_model(smoke: Smoke) -> None:
     with torch.device("meta"):
         model = build_model(config, len(pipeline.format.vocabulary))
     in_blocks = sum(p.numel() for name, p in model.blocks.named_parameters() if p.ndim == 2 and "encoding" not in name)
-    assert multiplied(config.model, len(pipeline.format.vocabulary)) == 2 * in_blocks + model.output.weight.numel()
+    assert multiplied(config.model, len(pipeline.format.vocabulary), 2) == 2 * in_blocks + model.output.weight.numel()
     assert columns_of(config, 7) == pipeline.columns(7)
 
 

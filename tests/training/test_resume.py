@@ -28,7 +28,13 @@ GROWING = [
     "training.digits=12",
     "training.sharpness.most=4",
 ]
-GROWING += ["training.batch_tokens=300", "model.initial_keys=queries", "model.initial_embeddings=orthogonal"]
+GROWING += [
+    "model.loops=2",
+    "training.least_loops=1",
+    "training.batch_tokens=300",
+    "model.initial_keys=queries",
+    "model.initial_embeddings=orthogonal",
+]
 LONG = ["training.steps=200", "training.checkpoint_every=7", "model.dropout=0.1", "training.log_every=3"]
 
 

@@ -1,4 +1,4 @@
-"""What changes from step to step: the learning rate, the longest length, random sharpness."""
+"""What changes from step to step: the learning rate, the longest length, random sharpness and loops."""
 
 import math
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import torch
 
 from lengthlab.config.schema import Config
 from lengthlab.config.training import ScheduleOptions, TrainingOptions
-from lengthlab.training.schedule import longest_digits, rate_factor, sharpness
+from lengthlab.training.schedule import longest_digits, loops, rate_factor, sharpness
 from lengthlab.training.step import Engine
 
 
@@ -96,3 +96,28 @@ def test_each_step_has_its_own_sharpness(step: int, smoke: Callable[..., Config]
     engine = Engine(config)
     engine.step(step)
     assert engine.model.sharpness == sharpness(step, config.training, config.seeds.sampling) != 1
+
+
+def test_loops_are_uniform_up_to_those_of_the_model() -> None:
+    training = TrainingOptions(least_loops=2)
+    drawn = [loops(step, training, 5, seed=1) for step in range(4000)]
+    assert drawn == [loops(step, training, 5, seed=1) for step in range(4000)]
+    np.testing.assert_allclose(np.bincount(drawn, minlength=6)[2:] / 4000, 1 / 4, atol=0.03)
+    assert {loops(step, TrainingOptions(), 5, seed=1) for step in range(20)} == {5}
+
+
+def test_training_draws_how_often_the_layers_are_applied_and_a_test_does_not(smoke: Callable[..., Config]) -> None:
+    config = smoke("model.loops=4", "training.least_loops=1")
+    engine, passes = Engine(config), list[int]()
+    engine.model.blocks[0].register_forward_hook(lambda *_: passes.append(1))
+    counts = []
+    for step in range(6):
+        passes.clear()
+        engine.step(step)
+        counts.append(len(passes))
+    assert counts == [loops(step, config.training, 4, config.seeds.sampling) for step in range(6)]
+    assert len(set(counts)) > 1
+    passes.clear()
+    batch = engine.pipeline.training_batches(0, 3)[0]
+    engine.model.eval()(batch.inputs, batch.positions)
+    assert len(passes) == 4

@@ -13,6 +13,8 @@ def check(config: Config) -> None:
     _check_leaks(config)
     _check_lengths(config)
     _check_evaluations(config)
+    if config.training.least_loops > config.model.loops:
+        raise UserError(f"training.least_loops: the most is model.loops, {config.model.loops}")
     if config.training.examples and config.task.model_dump().get("lengths", "equal") != "equal":
         raise UserError("training.examples: a finite set needs operands of equal lengths; set task.lengths to equal")
 

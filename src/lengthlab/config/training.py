@@ -97,6 +97,12 @@ class TrainingOptions(Section):
     )
     mastery: MasteryOptions = MasteryOptions()
     sharpness: SharpnessOptions = SharpnessOptions()
+    least_loops: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="if not 0, each step applies the layers a random number of times, from this to `model.loops`",
+    )
     examples: int = Field(
         default=0,
         ge=0,

@@ -110,6 +110,7 @@ class Transformer(nn.Module):
         self.output = nn.Linear(options.width, vocabulary, bias=False)
         self._initialise()
         self.sharpness = 1.0  # multiplies the logits in training; the engine draws it anew for each step
+        self.loops = options.loops  # in training; the engine may draw it anew for each step
         self.output_scale = 1.0
         if options.tied:  # the embeddings' unit scale would make the logits too large
             self.output.weight = self.embedding.weight
@@ -177,7 +178,7 @@ class Transformer(nn.Module):
         reach = self._reach(past, total, total if documents else prompt, tokens.device)
         bias = self._bias(given, hidden, factor)
         context = Context(given, hidden, reach, bias, factor, cache, record, blocks)
-        depth, start = len(self.blocks) * self.options.loops, x
+        depth, start = len(self.blocks) * (self.loops if self.training else self.options.loops), x
         for layer in range(depth):
             block = layer % len(self.blocks)
             if block == 0 and layer and self.options.injection:

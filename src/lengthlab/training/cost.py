@@ -46,7 +46,7 @@ def count_work(config: Config) -> Work:
         examples, tokens, pairs = examples + counts[0], tokens + counts[1], pairs + counts[2]
     limits = ((training.max_examples, examples), (training.max_tokens, tokens))
     share = min([1.0, *(limit / count for limit, count in limits if limit)])  # of all the steps
-    return Work(share * examples, share * tokens, share * 3 * _forward(config, tokens, pairs))
+    return Work(share * examples, share * tokens, share * 3 * _forward(config, tokens, pairs, _mean_loops(config)))
 
 
 def longest_rows(config: Config) -> float:
@@ -76,14 +76,14 @@ def testing_flops(config: Config) -> float:
     """Of the evaluation after training, one pass for each problem: more where answers are wrong and written out."""
     options = config.evaluation
     columns = [columns_of(config, digits) for digits in options.digits]
-    once = _forward(config, sum(columns), sum(column**2 for column in columns))
+    once = _forward(config, sum(columns), sum(column**2 for column in columns), config.model.loops)
     return len(options.weights) * options.examples * once
 
 
-def multiplied(options: ModelOptions, vocabulary: int) -> int:
+def multiplied(options: ModelOptions, vocabulary: int, loops: float) -> float:
     """How many parameters each token is multiplied by: four matrices of attention, three of the feed-forward part."""
     block = 4 * options.width**2 + 3 * options.width * options.feedforward
-    return options.layers * options.loops * block + vocabulary * options.width
+    return options.layers * loops * block + vocabulary * options.width
 
 
 def columns_of(config: Config, digits: int) -> int:
@@ -91,11 +91,17 @@ def columns_of(config: Config, digits: int) -> int:
     return _columns(config.task, config.format, digits)
 
 
-def _forward(config: Config, tokens: float, pairs: float) -> float:
+def _mean_loops(config: Config) -> float:
+    """How many times a step of training applies the layers."""
+    least, most = config.training.least_loops, config.model.loops
+    return (least + most) / 2 if least else most
+
+
+def _forward(config: Config, tokens: float, pairs: float, loops: float) -> float:
     """FLOPs of forward passes over sequences with these sums of lengths and of squared lengths."""
     shape = config.model
     vocabulary = len(_format(config.task, config.format).vocabulary)
-    return 2 * multiplied(shape, vocabulary) * tokens + 4 * shape.layers * shape.loops * shape.width * pairs
+    return 2 * multiplied(shape, vocabulary, loops) * tokens + 4 * shape.layers * loops * shape.width * pairs
 
 
 def _steps_by_length(config: Config) -> dict[int, int]:

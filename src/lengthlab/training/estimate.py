@@ -79,7 +79,7 @@ def _parameters_from_config(config: Config) -> int:
     """Nearly as many as `count_parameters` says, without making a model (which on no device imports the compiler)."""
     vocabulary = len(Pipeline(config).format.vocabulary)
     tables = sum(getattr(pair.encoding, "rows", 0) for pair in config.pairs)
-    return multiplied(config.model, vocabulary) + (vocabulary + tables) * config.model.width
+    return round(multiplied(config.model, vocabulary, loops=1)) + (vocabulary + tables) * config.model.width
 
 
 def count_parameters(config: Config) -> int:

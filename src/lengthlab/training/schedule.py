@@ -1,4 +1,4 @@
-"""What changes with the step: the learning rate, the longest training length and the range of sharpness.
+"""What changes with the step: the learning rate, the longest training length, the range of sharpness and the loops.
 
 The longest length grows with the step, or by mastery: then it waits until the present one is learned.
 
@@ -64,6 +64,13 @@ def sharpness(step: int, training: TrainingOptions, seed: int) -> float:
     share = generator(seed, "sharpness", step).random()
     width = min(1.0, step / (options.growth * training.steps)) if options.growth else 1.0
     return math.exp(share * width * math.log(options.most))
+
+
+def loops(step: int, training: TrainingOptions, most: int, seed: int) -> int:
+    """How many times the layers are applied in a step: uniform in least_loops..most, or always `most`."""
+    if not training.least_loops:
+        return most
+    return int(generator(seed, "loops", step).integers(training.least_loops, most, endpoint=True))
 
 
 @dataclass

@@ -24,7 +24,7 @@ from lengthlab.seeding import torch_generator
 from lengthlab.training.cost import count_work
 from lengthlab.training.hardware import Fp32Products, Hardware, choose
 from lengthlab.training.packing import pack, packed_loss
-from lengthlab.training.schedule import Mastery, longest_digits, rate_factor, sharpness
+from lengthlab.training.schedule import Mastery, longest_digits, loops, rate_factor, sharpness
 from lengthlab.training.world import World
 
 PACKED_ROWS = 16  # packed rows with one backward pass
@@ -112,6 +112,7 @@ class Engine:
             # Before a GPU is used, torch.manual_seed would write down the call stack each time, and keep it.
             (torch.manual_seed if torch.cuda.is_initialized() else torch.default_generator.manual_seed)(seed)
         self.model.sharpness = sharpness(step, training, self.config.seeds.sampling)
+        self.model.loops = loops(step, training, self.config.model.loops, self.config.seeds.sampling)
         with self.products:
             loss, right, near, near_right = self.world.sum(*self.backward(batches, counted))
         _require_finite("loss", loss, step)
