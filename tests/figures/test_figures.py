@@ -114,7 +114,7 @@ def test_seeds_that_are_missing_in_one_setting_are_counted(setting: Callable[...
         (file,) = exact_match_over_seeds([setting("a", seeds=3), setting("b", seeds=1)], tmp_path / "a")
         assert "a (n = 3 seeds)" in words(file) and "b (n = 1 seed)" in words(file)
         (file,) = best_of_seeds([setting("a", seeds=3), setting("b", seeds=1)], tmp_path / "b")
-        assert "best seed (n = 1 to 3 seeds)" in words(file)
+        assert "best seed (n = 1-3 seeds)" in words(file)
 
 
 def scored(*scores: float, seed: int = 1) -> Seed:

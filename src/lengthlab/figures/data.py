@@ -124,7 +124,7 @@ def counts(numbers: Sequence[int]) -> str:
     """How many seeds several settings have.
 
     >>> counts([5, 5]), counts([3, 5])
-    ('n = 5 seeds', 'n = 3 to 5 seeds')
+    ('n = 5 seeds', 'n = 3-5 seeds')
     """
     low, high = min(numbers, default=0), max(numbers, default=0)
-    return count(low) if low == high else f"n = {low} to {high} seeds"
+    return count(low) if low == high else f"n = {low}-{high} seeds"
