@@ -50,6 +50,8 @@ def test_an_experiment_from_a_failed_trial_to_its_figure(
 
     status, out, _ = lengthlab("reproduce", "seeds", "--scale", "smoke", "--dry-run")
     assert status == 0 and "2 runs, 0 to do" in out and "Nothing was started" in out
+    assert "Position ids: all encodings have ids in sequence" in out
+    assert "Position ids" not in lengthlab("reproduce", "one.yaml", "--scale", "smoke", "--dry-run")[1]
     status, out, _ = lengthlab("reproduce", "encodings", "--scale", "smoke", "--collect-only", "--out", "elsewhere")
     assert status == 0 and "encodings: 2 runs" in out and "FIRE is the best" in out
     assert (here / "elsewhere" / "figures" / "encodings.png").exists()

@@ -116,6 +116,8 @@ def _describe(planned: "dict[str, list[Planned]]", scale: ScaleName, held: set[s
 
 def _print_plan(runs: Sequence[dict[str, Any]], scale: ScaleName, console: Screen) -> None:
     """What would be done, a row for each run."""
+    from lengthlab.paper.experiment import experiment_names
+
     made = table("", ("run", "setting and seed", "state"), ("time",))
     made.add_column("experiments", overflow="fold")
     for run in runs:
@@ -125,7 +127,8 @@ def _print_plan(runs: Sequence[dict[str, Any]], scale: ScaleName, console: Scree
     left = [run for run in runs if run["state"] not in ("finished", IN_TABLES)]
     cost = duration(sum(run["seconds"] for run in left))
     device = SCALES[scale].device
-    console.say(f"Position ids: {SCALES[scale].ids}.")
+    if any(name in experiment_names() for run in runs for name in run["experiments"]):  # others may have any ids
+        console.say(f"Position ids: {SCALES[scale].ids}.")
     console.say(f"{plural(len(runs), 'run')}, {len(left)} to do: about {cost} of {device} time. Nothing was started.")
 
 
