@@ -39,3 +39,12 @@ def test_choices_for_the_test_are_recorded_and_others_refused(trained: Path, len
     assert status == 2 and "did you mean positions.at_test?" in err
     status, _, err = lengthlab("evaluate", str(trained), "training.steps=5")
     assert status == 2 and "not a choice for the test" in err
+
+
+def test_the_layers_can_be_applied_more_often_at_test(trained: Path, lengthlab: Command) -> None:
+    asked = ("--digits", "2,3", "--examples", "20", "--json")
+    once, again = (
+        json.loads(lengthlab("evaluate", str(trained), *more, *asked)[1]) for more in ((), ("model.loops=3",))
+    )
+    assert again[0]["choices"] == ["model.loops=3"]
+    assert [row["token_accuracy"] for row in once] != [row["token_accuracy"] for row in again]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 AT_TEST = (  # what can differ between training and test
     "positions.at_test",
     "model.logit_factor_at_test",
+    "model.loops",
     "format.hints_at_test",
     "format.spaces.at_test",
     "seeds.test",
