@@ -2,9 +2,10 @@
 
     python results/figure1/collect.py 11 12 13    # seeds; reads the runs in $LENGTHLAB_RUNS or runs/
 
-Writes `exact_match.csv`, prints a table in Markdown and draws `figure1.png` (every seed) and, of several systems,
-`best.png` (best of seeds, as in the paper). Runs that are not finished are named and left for the next time; seeds that
-have no finished run here keep the rows that the table has of them.
+Writes `exact_match.csv`, prints a table in Markdown (and one of all systems with a tenth of the budget, from
+`results/laptop`), draws `figure1.png` (every seed) and, of several systems, `best.png` (best of seeds, as in the
+paper). Runs that are not finished are named and left for the next time; seeds that have no finished run here keep the
+rows that the table has of them.
 """
 
 import sys
@@ -19,6 +20,8 @@ from lengthlab.figures.data import Seed, Setting, scores_at
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds
 from lengthlab.figures.far import TESTS
 from lengthlab.figures.style import only
+from lengthlab.paper.tables import Results
+from lengthlab.report.draw import settings_of
 from lengthlab.runs.columns import Row
 from lengthlab.runs.csv_rows import read_csv, write_csv
 from lengthlab.runs.run import Run
@@ -34,6 +37,7 @@ SYSTEMS = {  # recipe and the length extension that the paper reports
     "Abacus": ("abacus-laptop", ""),
     "Position coupling": ("coupling-laptop", ""),
 }
+SMALL = Path(__file__).parents[1] / "laptop"  # where all systems have run with a tenth of the budget
 COLUMNS = ("system", "recipe", "seed", "run", "test", "factor", "digits", "examples", "exact_match", "low", "high")
 TEXT = {"system", "recipe", "run", "test"}  # all other columns are numbers
 SHOWN = (40, 50, 60, 80, 100)
@@ -56,6 +60,8 @@ def main(folder: Path, seeds: Sequence[int]) -> None:
     settings = [setting_of(system, recipe, rows) for system, (recipe, _) in SYSTEMS.items()]
     print(table(settings))
     print(other_tests(rows))
+    print(f"\nWith a tenth of the budget (`systems` in results/{SMALL.name}):\n")
+    print(table(settings_of("systems", Results(SMALL))))
     begun = [setting for setting in settings if setting.seeds]
     with only("png", "svg"):
         files = exact_match_over_seeds(begun, folder / "figure1", finding(begun))
@@ -102,12 +108,14 @@ def table(settings: Sequence[Setting]) -> str:
     """Median over seeds (lowest to highest) at some lengths; how far the best and the worst seed get with 98%."""
     heads = ["system", "seeds", *(f"{n} digits" for n in SHOWN), "98% up to: best seed", "worst seed", "the paper"]
     lines = [heads, ["---"] * len(heads)]
+    reported = {system: extension for system, (_, extension) in SYSTEMS.items()}
+    reported["FIRE and randomized ids"] = reported[PAPER]
     for setting in settings:
         cells = [_scores(scores_at(setting, digits)) for digits in SHOWN]
         scores = [{row["digits"]: row["exact_match"] for row in seed.exact_match} for seed in setting.seeds]
         reach = sorted((generalization(one, setting.trained, LEVEL) for one in scores), key=lambda one: one.longest)
         ends = [reach[-1].text, reach[0].text] if reach else ["", ""]
-        lines.append([setting.label, str(len(scores)), *cells, *ends, SYSTEMS[setting.label][1]])
+        lines.append([setting.label, str(len(scores)), *cells, *ends, reported.get(setting.label, "")])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

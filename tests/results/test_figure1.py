@@ -29,6 +29,8 @@ def test_finished_runs_are_collected_and_drawn(tmp_path: Path, capsys: pytest.Ca
     assert paper + " 2.5x, best of 10 |" in out and "| Abacus | 0 |" in out
     assert "a carry through all places, 100 digits: 2 seeds of Zhou et al. 2024, 8 sums each, the lowest 12" in out
     assert "abacus-laptop, seed 11: no finished run" in err
+    small = out.partition("With a tenth of the budget")[2]
+    assert "| FIRE and randomized ids | " in small and small.count("2.5x, best of 10") == 1
     table = (tmp_path / "exact_match.csv").read_text()
     assert len(table.splitlines()) == 1 + 10
     drawn = (tmp_path / "figure1.svg").read_text()
