@@ -10,6 +10,7 @@ import pytest
 from lengthlab.figures import FIGURES, style
 from lengthlab.figures.data import Seed, Setting, best_seed, median_points
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
+from lengthlab.figures.message import variants
 from lengthlab.figures.progress import smooth
 from lengthlab.figures.style import only
 
@@ -97,6 +98,15 @@ def test_variants_share_a_panel_and_are_told_apart(with_and_without: list[Settin
     said = words(file)
     assert said.count("FIRE (n = 5 seeds)") == 1
     assert "with index hints, median" in said and "without, median" in said
+
+
+def test_the_title_compares_variants_where_all_have_run() -> None:
+    settings = [
+        Setting(f"{panel}, {variant}", 10, [Seed(1, [{"digits": n, "exact_match": score} for n in (10, 15, 20)])])
+        for panel, variant, score in (("copy", "plain", 0.9), ("copy", "new", 1.0), ("sort", "new", 0.0))
+    ]
+    assert variants(settings).endswith(": plain 90%; new 100%")
+    assert variants(settings[:1] + settings[2:]).endswith(": plain 90%; new 0%")  # nowhere both
 
 
 def test_a_variant_trained_on_shorter_sums_is_marked(setting: Callable[..., Setting], tmp_path: Path) -> None:

@@ -40,14 +40,17 @@ def ranking(shares: Mapping[str, float]) -> str:
 
 
 def variants(settings: Sequence[Setting]) -> str:
-    """How variants compare beyond training: the lowest and the highest median over the panels."""
+    """How variants compare beyond training: the lowest and the highest median over the panels that have them all."""
     length = _length(settings)
-    found: dict[str, list[float]] = {}
+    panels: dict[str, dict[str, float]] = {}
     for setting in in_panels(settings):
         if scores := scores_at(setting, length):
-            found.setdefault(setting.variant, []).append(median(scores))
-    if len(found) < 2:
+            panels.setdefault(setting.panel, {})[setting.variant] = median(scores)
+    names = list(dict.fromkeys(name for by_variant in panels.values() for name in by_variant))
+    if len(names) < 2:
         return medians(settings)
+    complete = [by_variant for by_variant in panels.values() if len(by_variant) == len(names)]
+    found = {name: [one[name] for one in complete or panels.values() if name in one] for name in names}
     ranges = [
         f"{variant} {' to '.join(dict.fromkeys(map(percent, (min(middle), max(middle)))))}"
         for variant, middle in found.items()
