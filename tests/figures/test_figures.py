@@ -105,7 +105,7 @@ def test_the_title_compares_variants_where_all_have_run() -> None:
         Setting(f"{panel}, {variant}", 10, [Seed(1, [{"digits": n, "exact_match": score} for n in (10, 15, 20)])])
         for panel, variant, score in (("copy", "plain", 0.9), ("copy", "new", 1.0), ("sort", "new", 0.0))
     ]
-    assert variants(settings).endswith(": plain 90%; new 100%")
+    assert variants(settings).endswith(" (copy): plain 90%; new 100%")
     assert variants(settings[:1] + settings[2:]).endswith(": plain 90%; new 0%")  # nowhere both
 
 

@@ -91,9 +91,7 @@ def test_experiments_share_runs(scale: ScaleName) -> None:
     assert len(ids("seeds", scale) & ids(long, scale)) == len(seeds_of(load_experiment(long), scale))
     assert ids("loss-curves", scale) == ids("digit-order", scale)
     assert ids("randomized-positions", scale) & shared.keys()
-    alone = (
-        set(shared) if scale != "laptop" else ids("model-size", scale)
-    )  # on a laptop, FIRE alone has a base of its own
+    alone = ids("model-size", scale) if scale == "laptop" else set(shared)  # on a laptop, FIRE has a base of its own
     for name in ("attention-mask", "weight-decay", "dropout", "learning-rate"):
         assert ids(name, scale) & alone, name
     assert ids("systems", scale) & ids(long, scale)  # Zhou et al. 2023 is NoPE with hints; the paper's recipe is FIRE

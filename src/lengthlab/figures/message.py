@@ -49,13 +49,14 @@ def variants(settings: Sequence[Setting]) -> str:
     names = list(dict.fromkeys(name for by_variant in panels.values() for name in by_variant))
     if len(names) < 2:
         return medians(settings)
-    complete = [by_variant for by_variant in panels.values() if len(by_variant) == len(names)]
-    found = {name: [one[name] for one in complete or panels.values() if name in one] for name in names}
+    complete = {panel: by_variant for panel, by_variant in panels.items() if len(by_variant) == len(names)}
+    found = {name: [one[name] for one in (complete or panels).values() if name in one] for name in names}
+    alone = f" ({', '.join(complete)})" if 0 < len(complete) < len(panels) else ""
     ranges = [
         f"{variant} {' to '.join(dict.fromkeys(map(percent, (min(middle), max(middle)))))}"
         for variant, middle in found.items()
     ]
-    return f"Medians {_where(settings, length)}: {'; '.join(ranges)}"
+    return f"Medians {_where(settings, length)}{alone}: {'; '.join(ranges)}"
 
 
 def orders(settings: Sequence[Setting], length: int) -> str:

@@ -62,7 +62,8 @@ SCALES: dict[ScaleName, Scale] = {
             "KerpleLog": {"training.mastery.start": 6},
             "NoPE": {"training.mastery.start": 6},
         },
-        ids="FIRE has randomized ids, as in the paper, the others ids in sequence. Beside every encoding, NoPE too, "
+        ids="FIRE has randomized ids, as in the paper, the others ids in sequence, but for Abacus and position "
+        "coupling, whose ids tell each digit's place. Beside every encoding, NoPE too, "
         "stands a clipped bias on ids in sequence, which tells the three tokens before apart: without it RoPE and "
         "NoPE learned nothing within this budget (LOG.md, 2026-11-17). What is compared is therefore what each adds "
         "to that bias. RoPE turns half of each head",
