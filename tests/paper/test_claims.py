@@ -66,7 +66,8 @@ HIGH, LOW, WIDE = [0.80, 0.85, 0.90, 0.82, 0.88], [0.10, 0.15, 0.12, 0.18, 0.11]
         (HIGH, [value - 0.01 for value in HIGH], 0.2, "does not hold"),  # less than claimed
         (HIGH, HIGH, -0.1, "holds"),  # no worse by more than 0.1
         (LOW, HIGH, -0.1, "does not hold"),
-        ([0.01] * 5, [0.0] * 5, -0.05, "not enough evidence"),  # both too low to be worse by so much
+        ([0.0] * 5, [0.0] * 5, -0.05, "holds"),  # the second had all the room to be better
+        ([0.97] * 5, [0.98] * 5, -0.05, "not enough evidence"),  # it had none
     ],
 )
 def test_better(tmp_path: Path, a: list[float], b: list[float], threshold: float, finding: str) -> None:

@@ -37,6 +37,9 @@ class Better(Claim):
 
     Two means are never equal, so "the first is higher" could not be refuted where nothing is gained. A gain that is
     below `least`, its whole interval, is too small to speak of, and refutes it.
+
+    There is no verdict where the winner had no room to win: a gain of the first is hidden where both are near 0 or both
+    near 1; that the second is no better (a threshold below 0) is hidden near 1, and can be seen near 0.
     """
 
     pairs: tuple[tuple[str | tuple[str, ...], str | tuple[str, ...]], ...] = Field(min_length=1)
@@ -47,11 +50,12 @@ class Better(Claim):
     def rule(self) -> str:
         clear = " with p < 0.05" if self.threshold >= 0 else ""
         little = ", too little to speak of" if self.threshold == 0 else ""
+        ends = "0 or 1" if self.threshold == 0 else "0" if self.threshold > 0 else "1"
         return (
             f"{self._about}: holds if in every pair the mean of the first less that of the second is above "
             f"{self.threshold:g} (95% interval){clear}; if not, it does not hold where the interval lies below "
-            f"{self.threshold or self.least:g}{little}; {LEAST_PAIRS} seeds or more that both share are compared "
-            "seed by seed"
+            f"{self.threshold or self.least:g}{little}; undecided where both are so near {ends} that it could not show"
+            f"; {LEAST_PAIRS} seeds or more that both share are compared seed by seed"
         )
 
     def parts(self, results: Results) -> list[Part]:
@@ -76,14 +80,18 @@ class Better(Claim):
             finding = "not enough evidence"
         if finding != "holds" and self.threshold == 0 and high < self.least:
             finding = "does not hold"
-        smallest = abs(self.threshold) or (0.0 if finding == "holds" else self.least)
-        if max(means) <= smallest:
-            finding, note = "not enough evidence", "both too low for a difference to show"
-        elif self.threshold == 0 and self.measure in SHARES and min(means) >= 1 - smallest:
-            finding, note = "not enough evidence", "both too high for a difference to show"
+        hidden = self._hidden(means, abs(self.threshold) or (0.0 if finding == "holds" else self.least))
+        if hidden:
+            finding, note = "not enough evidence", f"both too {hidden} for a difference to show"
         reach = self.range[1] - self.range[0]
         low, high = within(low, -reach, reach), within(high, -reach, reach)
         return Part(name, finding, value, low, high, seeds, p, means, note)
+
+    def _hidden(self, means: tuple[float, float], smallest: float) -> str:
+        """Where a difference as small as this could not show: "low", "high", or nowhere."""
+        if self.threshold >= 0 and max(means) <= smallest:
+            return "low"
+        return "high" if self.threshold <= 0 and self.measure in SHARES and min(means) >= 1 - smallest else ""
 
     def _by_seeds(self, results: Results, settings: tuple[str, ...]) -> dict[tuple[int | None, ...], float]:
         """The mean over the settings for each set of seeds that all of them have: of weights, data and sampling."""
