@@ -42,7 +42,14 @@ browser:  # the report is tested in a real browser
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
-.venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
+# pip unpacks one wheel after another; the largest come first, side by side
+.venv/torch: PACKAGES = torch
+.venv/large: PACKAGES = duckdb onnxruntime playwright ray scipy transformers
+.venv/torch .venv/large: .venv/bin/python constraints.txt
+	$(BIN)/pip install --quiet --no-compile --no-deps --constraint constraints.txt $(PACKAGES)
+	touch $@
+
+.venv/installed-dev: .venv/torch .venv/large pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@ .venv/installed
 

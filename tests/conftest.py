@@ -1,4 +1,7 @@
-"""Shared fixtures. Every test runs with one torch thread and keeps its runs in a folder of its own."""
+"""Shared fixtures. Every test runs with one torch thread and keeps its runs in a folder of its own.
+
+What takes seconds to import is imported where it is used: the process that hands out the tests needs none of it.
+"""
 
 import atexit
 import contextlib
@@ -14,21 +17,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
-import torch
 import yaml
 
-from lengthlab.cli.app import main
-from lengthlab.config.load import load_config
-from lengthlab.config.schema import Config
 from lengthlab.runs.seal import TRUST
-from lengthlab.statistics import wilson
-from lengthlab.training.hardware import has_fast_bf16
 
-torch.set_num_threads(1)
+if TYPE_CHECKING:
+    from lengthlab.config.schema import Config
+
 # Started in the background by a shell, tests would ignore Ctrl-C, and so would the commands that they press it for.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 MakeRun = Callable[..., Path]
@@ -40,6 +40,11 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # or its compiler starts processes, each of which imports torch
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # or it compiles programs to see if what the processor says is true
     atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+else:  # each worker begins with another library: what one has imported is compiled for all
+    LARGE = ["torch", "scipy.stats", "matplotlib.pyplot"]
+    first = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw")) % len(LARGE)
+    for library in LARGE[first:] + LARGE[:first]:
+        import_module(library)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = (
@@ -47,6 +52,13 @@ QUIET = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 SMOKE = str(Path(__file__).with_name("smoke.yaml"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)
@@ -60,14 +72,17 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def smoke() -> Callable[..., Config]:
+def smoke() -> "Callable[..., Config]":
     """The smoke recipe with overrides, the same on every processor."""
+    from lengthlab.config.load import load_config
+
     return lambda *overrides: load_config(SMOKE, overrides)
 
 
 @pytest.fixture
 def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Run the command line in this process; returns exit status, standard output and standard error."""
+    from lengthlab.cli.app import main
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -85,6 +100,8 @@ def lengthlab(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, st
 @pytest.fixture(scope="session")
 def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder made by the command; tests get copies of it."""
+    from lengthlab.cli.app import main
+
     printed = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
         patch.setenv("LENGTHLAB_RUNS", str(tmp_path_factory.mktemp("trained-once")))
@@ -104,6 +121,8 @@ def trained(trained_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture(scope="session")
 def base() -> dict[str, Any]:
     """The config of the smoke recipe as plain data."""
+    from lengthlab.config.load import load_config
+
     return load_config("smoke").model_dump(mode="json")
 
 
@@ -116,6 +135,7 @@ def make_run(make_run_in: MakeRun, runs_folder: Path) -> MakeRun:
 @pytest.fixture(scope="session")
 def make_run_in(base: dict[str, Any]) -> MakeRun:
     """The same with the folder for runs before the name."""
+    from lengthlab.statistics import wilson
 
     def make(
         runs: Path, name: str, scores: Mapping[int, float] = {}, settings: Mapping[str, Any] = {}, **status: Any
@@ -164,6 +184,8 @@ def bf16(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests marked `numeric` run twice: on the processor as it is, and as if it were of the other kind."""
     if getattr(request, "param", None) == "other processor":
+        from lengthlab.training.hardware import has_fast_bf16
+
         monkeypatch.setenv("LENGTHLAB_BF16", "no" if has_fast_bf16() else "yes")
 
 

@@ -10,7 +10,7 @@ import pytest
 from lengthlab.figures import FIGURES, style
 from lengthlab.figures.data import Seed, Setting, best_seed, median_points
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds, settings_grid
-from lengthlab.figures.message import variants
+from lengthlab.figures.message import losses, orders, variants
 from lengthlab.figures.progress import smooth
 from lengthlab.figures.style import only
 
@@ -28,12 +28,25 @@ WORDS: dict[str, tuple[str, ...]] = {  # what each must say
     ),
     "evolution": ("10 digits", "20 digits", "training step", "(n = 5 seeds)", "median"),
     "loss_curves": ("FIRE: loss (n = 5 seeds)", "next-token accuracy", "one seed (running mean of 5 points)"),
-    "order_grid": ("data order 1", "(n = 5 orders)", "median over orders"),
+    "order_grid": ("data order 1", "(n = 5 orders)", "median over orders", "(where runs differ most)"),
     "factor_by_training_length": ("digits trained on", "best seed", "longest test", "FIRE (n = 5 seeds)"),
     "best_by_training_length": ("trained on 1-10", "best seed", "median", "training ends", "FIRE (n = 5 seeds)"),
-    "boxes_by_training_length": ("exact match at 25 digits", "digits trained on", "FIRE (n = 5 seeds)"),
-    "kinds_of_sums": ("a carry through all places, median", "FIRE (n = 5 seeds)", "trained on 1-10 digits"),
-    "error_histograms": ("FIRE, 15 digits: wrong digits by place", "seed 5", "wrong digits (10: or more)"),
+    "boxes_by_training_length": (
+        "exact match at 25 digits",
+        "one seed",
+        "digits trained on",
+        "FIRE (n = 5 seeds)",
+    ),
+    "kinds_of_sums": (
+        "a carry through all places, median",
+        "FIRE (n = 5 seeds)",
+        "trained on 1-10 digits",
+    ),
+    "error_histograms": (
+        "FIRE, 15 digits: wrong digits by place",
+        "seed 5",
+        "wrong digits (10: or more)",
+    ),
     "error_panels": ("a carry comes in", "wrong digits in an answer", "exponential fit", "200 wrong answers)"),
 }
 each_figure = pytest.mark.parametrize("name", FIGURES.names())
@@ -87,6 +100,22 @@ def test_all_formats_are_the_same_bytes_each_time(encodings: list[Setting], tmp_
     assert b"CreationDate" not in files[2].read_bytes() and "<dc:date>" not in files[1].read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("boxes_by_training_length", "at 25 digits, 2.5 times the training length"),
+        ("error_histograms", "a single wrong digit at 15 digits, median: FIRE"),
+        ("kinds_of_sums", "Medians at 15 digits"),
+    ],
+)
+def test_without_a_title_a_figure_says_what_it_shows(
+    name: str, title: str, encodings: list[Setting], tmp_path: Path
+) -> None:
+    with only("svg"):
+        (file,) = FIGURES[name].load()(encodings, tmp_path / "a")
+    assert title in words(file).replace("\n", " ")
+
+
 def test_only_one_format_if_asked_for(encodings: list[Setting], tmp_path: Path) -> None:
     with only("svg"):
         assert [file.suffix for file in best_of_seeds(encodings, tmp_path / "a")] == [".svg"]
@@ -107,6 +136,20 @@ def test_the_title_compares_variants_where_all_have_run() -> None:
     ]
     assert variants(settings).endswith(" (copy): plain 90%; new 100%")
     assert variants(settings[:1] + settings[2:]).endswith(": plain 90%; new 0%")  # nowhere both
+
+
+def test_a_loss_is_compared_where_all_variants_have_run() -> None:
+    settings = [
+        Setting(f"{panel}, {variant}", 10, [Seed(1, training=[{"step": 1, "loss": loss}])])
+        for panel, variant, loss in (("copy", "plain", 0.5), ("copy", "new", 0.25), ("sort", "new", 9.0))
+    ]
+    assert losses(settings) == "Loss as training ends, median over all seeds (copy): plain 0.5, new 0.25"
+
+
+def test_orders_are_set_beside_weights() -> None:
+    settings = [Setting(f"init {at}", 1, [scored(1, at), scored(1, at + 0.1)]) for at in (0.0, 0.5)]
+    assert orders(settings, 2) == "At 2 digits other data orders lie 10 points apart, other weights' medians 50"
+    assert orders(settings[:1], 2) == "At 2 digits other data orders lie 10 points apart"
 
 
 def test_a_variant_trained_on_shorter_sums_is_marked(setting: Callable[..., Setting], tmp_path: Path) -> None:

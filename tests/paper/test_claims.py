@@ -134,6 +134,11 @@ def test_level_misses_a_setting_that_was_not_run(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pair_of_which_one_side_has_no_runs_was_not_run(tmp_path: Path) -> None:
+    verdict = claim("better", pairs=[["A", "B"], ["A", "C"]]).judge(made(tmp_path, {"A": HIGH, "B": LOW}))
+    assert [(part.finding, part.seeds) for part in verdict.parts] == [("holds", (5, 5)), ("not run", (5, 0))]
+
+
 @pytest.mark.parametrize(
     ("groups", "finding"),
     [

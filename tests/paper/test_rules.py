@@ -134,4 +134,4 @@ def test_intervals_of_shares_are_shares(tmp_path: Path) -> None:
         assert part.low is not None and part.high is not None and -1.0 <= part.low <= part.high <= 1.0
     spread = claim_named("equal-loss-different-reach").model_copy(update={"experiment": "encodings", "only": ()})
     (part,) = spread.judge(results).parts
-    assert part.high is not None and part.high <= 0.5
+    assert part.value is not None and part.high == max(part.value, 0.5)  # which is exact for many seeds, not for five

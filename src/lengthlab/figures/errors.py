@@ -55,11 +55,13 @@ def error_panels(settings: Sequence[Setting], path: Path, title: str = "", lengt
             _base(axes_place, names, [shares_of(seed, measure, length) for seed in everyone])
         _label(axes)
         _key(axes[5], drawn, looked, length)
-        single = {
-            setting.label: [found["1"] for seed in setting.seeds if "1" in (found := shares_of(seed, "counts", length))]
-            for setting in drawn
-        }
-        return finish(figure, path, title or message.single_digits(single))
+        return finish(figure, path, title or message.single_digits(singles(drawn, length), length))
+
+
+def singles(settings: Sequence[Setting], length: int) -> dict[str, list[float]]:
+    """The share of wrong answers with one wrong digit, of every seed, by setting."""
+    found = {setting.label: [shares_of(seed, "counts", length) for seed in setting.seeds] for setting in settings}
+    return {label: [shares["1"] for shares in seeds if "1" in shares] for label, seeds in found.items()}
 
 
 def _is_whole(row: Row) -> bool:

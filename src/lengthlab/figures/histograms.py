@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lengthlab.figures import message
 from lengthlab.figures.data import Seed, Setting
-from lengthlab.figures.errors import shares_of
+from lengthlab.figures.errors import shares_of, singles
 from lengthlab.figures.panels import empty_panel, finish, nothing_to_draw, outer, panels
 from lengthlab.figures.style import looks, style
 
@@ -48,7 +49,7 @@ def error_histograms(settings: Sequence[Setting], path: Path, title: str = "") -
         outer(axes, "", "")
         axes[-2].set_xlabel("place (0: units)", fontsize=9)
         axes[-1].set_xlabel(f"wrong digits ({MOST}: or more)", fontsize=9)
-        return finish(figure, path, title)
+        return finish(figure, path, title or message.single_digits(singles([last], length), length))
 
 
 def _length(seed: Seed) -> int:

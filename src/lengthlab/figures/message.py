@@ -1,20 +1,22 @@
 """What a figure says, in one sentence from its own numbers: its title where nobody gave another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import TypeVar
 
-from lengthlab.figures.data import Setting, in_panels, longest_trained, points, pooled, scores_at
+from lengthlab.figures.data import Points, Seed, Setting, in_panels, longest_trained, points, pooled, scores_at
 from lengthlab.figures.panels import plain_power
 from lengthlab.statistics import generalization, percent
 from lengthlab.statistics.lengths import lengths_beyond
 
+T = TypeVar("T")
 FEW = 5  # names that fit into a title
 REACHED = 0.9  # exact match from which a length counts as reached
 
 
-def medians(settings: Sequence[Setting]) -> str:
+def medians(settings: Sequence[Setting], length: int | None = None) -> str:
     """How the settings compare beyond training: the median of each, the highest first; or how far seeds lie apart."""
-    length = _length(settings)
+    length = length or _length(settings)
     found = {setting.label: scores for setting in settings if (scores := scores_at(setting, length))}
     if len(found) == 1:
         ((label, scores),) = found.items()
@@ -30,13 +32,21 @@ def ranking(shares: Mapping[str, float]) -> str:
 
     >>> ranking({"RoPE": 0.0, "FIRE": 0.84})
     'FIRE 84%, RoPE 0%'
+    >>> ranking({"A": 0.5, "B": 0.0, "C": 0.4, "D": 0.3, "E": 0.2, "F": 0.0})
+    'from 50% (A) down to 0% (2 of 6)'
     """
     ordered = sorted(shares.items(), key=lambda item: -item[1])
     if len(ordered) > FEW:
-        (best, high), (worst, low) = ordered[0], ordered[-1]
-        return f"from {percent(high)} ({best}) down to {percent(low)} ({worst})"
+        return f"from {_end(ordered, 0)} down to {_end(ordered, -1)}"
     mark = "; " if any("," in name for name in shares) else ", "
     return mark.join(f"{name} {percent(share)}" for name, share in ordered)
+
+
+def _end(ordered: Sequence[tuple[str, float]], which: int) -> str:
+    """The first or the last of a ranking, or how many share its place."""
+    name, share = ordered[which]
+    alike = sum(percent(other) == percent(share) for _, other in ordered)
+    return f"{percent(share)} ({name if alike == 1 else f'{alike} of {len(ordered)}'})"
 
 
 def variants(settings: Sequence[Setting]) -> str:
@@ -46,31 +56,38 @@ def variants(settings: Sequence[Setting]) -> str:
     for setting in in_panels(settings):
         if scores := scores_at(setting, length):
             panels.setdefault(setting.panel, {})[setting.variant] = median(scores)
-    names = list(dict.fromkeys(name for by_variant in panels.values() for name in by_variant))
-    if len(names) < 2:
+    if len({name for by_variant in panels.values() for name in by_variant}) < 2:
         return medians(settings)
-    complete = {panel: by_variant for panel, by_variant in panels.items() if len(by_variant) == len(names)}
-    found = {name: [one[name] for one in (complete or panels).values() if name in one] for name in names}
-    alone = f" ({', '.join(complete)})" if 0 < len(complete) < len(panels) else ""
-    ranges = [
-        f"{variant} {' to '.join(dict.fromkeys(map(percent, (min(middle), max(middle)))))}"
-        for variant, middle in found.items()
-    ]
+    found, alone = _comparable(panels)
+    ranges = [f"{variant} {_span(middle)}" for variant, middle in found.items()]
     return f"Medians {_where(settings, length)}{alone}: {'; '.join(ranges)}"
 
 
+def _comparable(panels: Mapping[str, Mapping[str, T]]) -> tuple[dict[str, list[T]], str]:
+    """What each variant has in the panels that have them all, by variant; and which panels these are, if not all.
+
+    >>> _comparable({"RoPE": {"hints": 1, "none": 0}, "FIRE": {"hints": 1}})
+    ({'hints': [1], 'none': [0]}, ' (RoPE)')
+    """
+    names = list(dict.fromkeys(name for by_variant in panels.values() for name in by_variant))
+    complete = {panel: by_variant for panel, by_variant in panels.items() if len(by_variant) == len(names)}
+    found = {name: [one[name] for one in (complete or panels).values() if name in one] for name in names}
+    return found, f" ({', '.join(complete)})" if 0 < len(complete) < len(panels) else ""
+
+
 def orders(settings: Sequence[Setting], length: int) -> str:
-    """How much the order of the data alone decides."""
-    apart = {
-        setting.label: (max(scores) - min(scores), scores)
-        for setting in settings
-        if len(scores := scores_at(setting, length)) > 1
-    }
-    if not apart:
+    """How much the order of the data decides, and how much the initial weights."""
+    found = [scores for setting in settings if len(scores := scores_at(setting, length)) > 1]
+    if not found:
         return medians(settings)
-    label, (_, scores) = max(apart.items(), key=lambda item: item[1][0])
-    spread = f"{percent(min(scores))} to {percent(max(scores))}"
-    return f"The same initial weights, other data orders: {spread} at {length} digits ({label})"
+    apart = sorted(_points_apart(scores) for scores in found)
+    ends = " to ".join(dict.fromkeys(f"{points}" for points in (apart[0], apart[-1])))
+    between = f", other weights' medians {_points_apart([median(scores) for scores in found])}"
+    return f"At {length} digits other data orders lie {ends} points apart{between if len(found) > 1 else ''}"
+
+
+def _points_apart(scores: Sequence[float]) -> int:
+    return round(100 * (max(scores) - min(scores)))
 
 
 def reached(curves: Mapping[str, Mapping[int, float]], trained: Mapping[str, int]) -> str:
@@ -115,19 +132,41 @@ def in_the_end(settings: Sequence[Setting], length: int) -> str:
 
 def losses(settings: Sequence[Setting]) -> str:
     """The loss when training ends: the median of each variant, over all encodings and seeds."""
-    found: dict[str, list[float]] = {}
+    panels: dict[str, dict[str, list[float]]] = {}
     for setting in in_panels(settings):
-        for seed in setting.seeds:
-            if course := points(seed.training, "step", "loss"):
-                found.setdefault(setting.variant or setting.panel, []).append(course[-1][1])
-    told = ", ".join(f"{name} {plain_power(float(f'{median(ends):.2g}'))}" for name, ends in found.items())
-    return f"Loss as training ends, median over all seeds: {told}"
+        ends = [course[-1][1] for seed in setting.seeds if (course := points(seed.training, "step", "loss"))]
+        if ends:
+            panel = setting.panel if setting.variant else ""
+            panels.setdefault(panel, {})[setting.variant or setting.panel] = ends
+    found, alone = _comparable(panels)
+    middle = {name: median(end for ends in of_panels for end in ends) for name, of_panels in found.items()}
+    told = ", ".join(f"{name} {plain_power(float(f'{loss:.2g}'))}" for name, loss in middle.items())
+    return f"Loss as training ends, median over all seeds{alone}: {told}"
 
 
-def single_digits(shares: Mapping[str, Sequence[float]]) -> str:
+def single_digits(shares: Mapping[str, Sequence[float]], length: int) -> str:
     """How many wrong answers have one wrong digit and no more, by setting."""
     told = {label: median(found) for label, found in shares.items() if found}
-    return f"Wrong answers with a single wrong digit, median: {ranking(told)}" if told else ""
+    where = f" at {length} digits" if length else ""
+    return f"Wrong answers with a single wrong digit{where}, median: {ranking(told)}" if told else ""
+
+
+def kinds(settings: Sequence[Setting], of: Callable[[Seed, str], Points], names: Sequence[str]) -> str:
+    """How test sums of several kinds compare just beyond training: the lowest and highest median over the settings."""
+    lengths = [int(x) for setting in settings for seed in setting.seeds for name in names for x, _ in of(seed, name)]
+    beyond = [length for length in lengths if length > longest_trained(settings)]
+    length = min(beyond or lengths)
+    found: dict[str, list[float]] = {}
+    for setting in settings:
+        for name in names:
+            if scores := [dict(course)[length] for seed in setting.seeds if length in dict(course := of(seed, name))]:
+                found.setdefault(name, []).append(median(scores))
+    told = [f"{name} {_span(middle)}" for name, middle in found.items()]
+    return f"Medians {_where(settings, length)}: {'; '.join(told)}"
+
+
+def _span(shares: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(map(percent, (min(shares), max(shares)))))
 
 
 def _length(settings: Sequence[Setting]) -> int:

@@ -38,6 +38,12 @@ from lengthlab.figures.style import COLOURS, MARKERS, QUIET, looks, style
 from lengthlab.statistics import generalization
 from lengthlab.statistics.lengths import lengths_beyond, most_spread_length
 
+BOX_KEY: tuple[tuple[str, Look], ...] = (
+    ("one seed", {"marker": "o", "linestyle": "none", "markersize": 4}),
+    ("median", BOLD),
+    ("box: middle half of the seeds", {"marker": "s", "linestyle": "none", "alpha": 0.25, "markersize": 9}),
+)
+
 
 def box_over_settings(
     settings: Sequence[Setting], path: Path, title: str = "", lengths: Sequence[int] = ()
@@ -62,12 +68,7 @@ def box_over_settings(
             labels = [_with_count(setting, lengths[-1], len(settings)) for setting in settings]
             panel.set_xticks(range(len(settings)), labels, fontsize=9 if len(settings) < 7 else 8)
         outer(axes, "", "exact match")
-        entries = (
-            ("one seed", {"marker": "o", "linestyle": "none", "markersize": 4}),
-            ("median", BOLD),
-            ("box: middle half of the seeds", {"marker": "s", "linestyle": "none", "alpha": 0.25, "markersize": 9}),
-        )
-        legend_below(figure, key(*entries))
+        legend_below(figure, key(*BOX_KEY))
         return finish(figure, path, title or message.medians(settings))
 
 
@@ -112,6 +113,7 @@ def order_grid(settings: Sequence[Setting], path: Path, title: str = "", length:
     with style():
         if not tested_lengths(settings):
             return nothing_to_draw(path, title)
+        chosen = "" if length else "\n(where runs differ most)"
         length = length or most_spread_length(pooled(settings), longest_trained(settings))
         figure, (axes,) = panels(1, height=2.6)
         orders = sorted({seed.seed for setting in settings for seed in setting.seeds})
@@ -135,7 +137,7 @@ def order_grid(settings: Sequence[Setting], path: Path, title: str = "", length:
         ]
         axes.set_xticks(range(len(settings)), labels)
         axes.tick_params(axis="x", length=0, pad=8)
-        axes.set(xlim=(-0.5, len(settings) - 0.5), ylabel=f"exact match at {length} digits")
+        axes.set(xlim=(-0.5, len(settings) - 0.5), ylabel=f"exact match at {length} digits{chosen}")
         percent_axis(axes)
         shown = [
             (f"data order {order}", {"color": COLOURS[i % 7], "marker": MARKERS[i % 7], "linestyle": "none"})
@@ -160,7 +162,7 @@ def factor_by_training_length(
         figure, axes = panels(len(groups))
         colours = looks(groups)
         trained = sorted({setting.trained for setting in settings})
-        highest, reached = 1.0, {}
+        highest, reached, ceilings = 1.0, {}, []
         for panel, group in zip(axes, groups, strict=True):
             medians, bests = [], []
             colour, _ = colours[group]
@@ -177,9 +179,9 @@ def factor_by_training_length(
                 medians.append((column, median(factors)))
                 reached[setting.label] = median(factors)
                 bests.append((column, factors[-1]))
-                ceiling = max(tested_lengths([setting])) / setting.trained
-                panel.plot([column - 0.35, column + 0.35], [ceiling] * 2, color=QUIET, linewidth=0.9)
-                highest = max(highest, ceiling)
+                ceilings.append(max(tested_lengths([setting])) / setting.trained)
+                panel.plot([column - 0.35, column + 0.35], [ceilings[-1]] * 2, color=QUIET, linewidth=0.9)
+                highest = max(highest, factors[-1])
             line(panel, medians, colour, **BOLD)
             line(panel, bests, colour, **DASHED)
             panel.axhline(1, color="#444444", linewidth=0.8, linestyle=":")
@@ -188,14 +190,14 @@ def factor_by_training_length(
             panel.set_xticks(range(len(trained)), [f"1-{limit}" for limit in trained])
             panel.set_xlim(-0.5, len(trained) - 0.5)
         for panel in axes:
-            panel.set_ylim(0, highest * 1.06)
+            panel.set_ylim(0, highest * 1.2)  # longer tests than anybody passed may lie outside
             panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
         outer(axes, "digits trained on", f"length reached with ≥ {threshold:.0%}\nexact match / training length")
         entries = (
             ("one seed", {"marker": "o", "linestyle": "none", "markersize": 4, "alpha": 0.6}),
             ("median", BOLD),
             ("best seed", DASHED),
-            ("longest test", {"linewidth": 0.9, "color": QUIET}),
+            *([("longest test", {"linewidth": 0.9, "color": QUIET})] if min(ceilings) < highest * 1.2 else []),
         )
         legend_below(figure, key(*entries))
         return finish(figure, path, title or message.factors(reached))

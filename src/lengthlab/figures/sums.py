@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lengthlab.analysis.names import SUMS
+from lengthlab.figures import message
 from lengthlab.figures.data import Points, Seed, Setting, counts
 from lengthlab.figures.panels import (
     BOLD,
@@ -45,7 +46,7 @@ def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> l
         outer(axes, "digits of each operand", "exact match")
         named = [(f"{kind}, median", BOLD | variant_style(which)) for which, kind in enumerate(SUMS)]
         legend_below(figure, key(*named, ("one seed", THIN), shade=shade_label(settings)), columns=2)
-        return finish(figure, path, title)
+        return finish(figure, path, title or message.kinds(settings, _course, SUMS))
 
 
 def _course(seed: Seed, kind: str) -> Points:

@@ -27,7 +27,7 @@ from lengthlab.figures.panels import (
     panels,
     percent_axis,
 )
-from lengthlab.figures.seeds import box
+from lengthlab.figures.seeds import BOX_KEY, box
 from lengthlab.figures.style import COLOURS, length_axis, style
 
 
@@ -88,9 +88,10 @@ def boxes_by_training_length(settings: Sequence[Setting], path: Path, title: str
             percent_axis(panel)
         outer(axes, "digits trained on", f"exact match at {longest} digits")
         look = {"marker": "s", "linestyle": "none", "markersize": 8}
-        coloured = [(size or "all seeds", COLOURS[index % len(COLOURS)]) for index, size in enumerate(sizes)]
-        legend_below(figure, key(*((size, {"color": colour, **look}) for size, colour in coloured)))
-        return finish(figure, path, title or message.medians(settings))
+        coloured = [(size, COLOURS[index % len(COLOURS)]) for index, size in enumerate(sizes)]
+        named = [(size, {"color": colour, **look}) for size, colour in coloured] if len(sizes) > 1 else []
+        legend_below(figure, key(*named, *BOX_KEY))
+        return finish(figure, path, title or message.medians(settings, longest))
 
 
 def _size(setting: Setting) -> str:

@@ -160,8 +160,8 @@ class Claim(Section):
         return [value for _, value in self.runs(results, settings)]
 
     def missing(self, results: Results, settings: Sequence[str], name: str, seeds: tuple[int, ...], note: str) -> Part:
-        """A part about which nothing can be said, because it has no runs or for the reason in `note`."""
-        if not any(member.setting in settings for member in results.members(self.experiment)):
+        """A part about which nothing can be said, because a setting has no runs or for the reason in `note`."""
+        if not settings or not set(settings) <= {member.setting for member in results.members(self.experiment)}:
             return Part(name, "not run", None, None, None, seeds, note="not run")
         return Part(name, "not enough evidence", None, None, None, seeds, note=note)
 

@@ -166,7 +166,7 @@ class Spread(OfSettings):
         if not groups:
             return [self.missing(results, chosen, name, seeds, "all at 0 or all at 1: nothing could differ")]
         value, low, high = deviation_interval(groups)
-        high = min(high, (self.range[1] - self.range[0]) / 2)  # half of the seeds at either end
+        high = max(value, min(high, (self.range[1] - self.range[0]) / 2))  # half of the seeds at either end
         return [Part(name, above(low, high, self.at_least), value, low, high, seeds)]
 
 
