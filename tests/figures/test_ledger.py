@@ -37,12 +37,13 @@ def test_an_experiment_knows_what_its_settings_are_given(tmp_path: Path) -> None
     systems = load_experiment("systems")
     members = [
         {"experiment": "systems", "setting": one.setting, "seed": one.seed, "run": one.config.id}
-        for one in trials(systems, "smoke", [1])
+        for one in (*trials(systems, "smoke", [1]), trials(systems, "laptop", [2])[0])
     ]
     members[0]["run"] = "0123456789"
     tables = {name: [] for name in COLUMNS}
     write_tables(tmp_path, tables | {"members": members})
     given = aids_of("systems", Results(tmp_path))
     assert list(given) == [member["setting"] for member in members[1:]]
+    assert "a second encoding, clipped on sequential ids" in given[members[-1]["setting"]]
     assert "training meets position ids that only longer problems need" in given["FIRE and randomized ids"]
     assert any("table of 512" in sentence for sentence in given["Shen et al. 2023"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from lengthlab.config.aids import aid_sentences
+from lengthlab.config.schema import Config
 from lengthlab.figures import FIGURES
 from lengthlab.figures.data import Seed, Setting, count, longest_trained, pooled, scores_at
 from lengthlab.paper.experiment import Experiment, experiment_names, load_experiment, trials
@@ -41,7 +42,13 @@ def aids_of(name: str, results: Results) -> dict[str, list[str]]:
     seeds = sorted({member.seed for member in members})
     planned = [one for scale in SCALE_NAMES for one in trials(load_experiment(name), scale, seeds)]
     configs = {one.config.id: one.config for one in planned}
-    return {member.setting: aid_sentences(configs[member.run]) for member in members if member.run in configs}
+    return {member.setting: _given(configs[member.run]) for member in members if member.run in configs}
+
+
+def _given(config: Config) -> list[str]:
+    """The aids of a system, and the encodings that it has beside the one in its name."""
+    beside = [f"a second encoding, {pair.encoding.kind} on {pair.positions.kind} ids" for pair in config.pairs[1:]]
+    return [*beside, *aid_sentences(config)]
 
 
 def anchor(name: str) -> str:
