@@ -98,7 +98,7 @@ def resampled(
     return float(statistic([array[None] for array in arrays])[0]), float(low), float(high)
 
 
-SEEDS = (LEAST_SEEDS, 5, LEAST_PAIRS, 8, 10)
+SEEDS = (LEAST_SEEDS, 5, LEAST_PAIRS, 8, 10, 30)
 LUCK = (0.0, 0.5, 0.8)  # share of a seed's luck that both settings have in common
 DRAWN = 100
 FOUND = 0.8
