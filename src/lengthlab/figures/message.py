@@ -81,7 +81,7 @@ def orders(settings: Sequence[Setting], length: int) -> str:
     if not found:
         return medians(settings)
     apart = sorted(_points_apart(scores) for scores in found)
-    ends = " to ".join(dict.fromkeys(f"{points}" for points in (apart[0], apart[-1])))
+    ends = " to ".join(dict.fromkeys(map(str, (apart[0], apart[-1]))))
     between = f", other weights' medians {_points_apart([median(scores) for scores in found])}"
     return f"At {length} digits other data orders lie {ends} points apart{between if len(found) > 1 else ''}"
 
@@ -152,7 +152,10 @@ def single_digits(shares: Mapping[str, Sequence[float]], length: int) -> str:
 
 
 def kinds(settings: Sequence[Setting], of: Callable[[Seed, str], Points], names: Sequence[str]) -> str:
-    """How test sums of several kinds compare just beyond training: the lowest and highest median over the settings."""
+    """How test sums of several kinds compare at the shortest length beyond training, over the settings.
+
+    `of` gives the exact match of a seed by length, for one of the named kinds.
+    """
     lengths = [int(x) for setting in settings for seed in setting.seeds for name in names for x, _ in of(seed, name)]
     beyond = [length for length in lengths if length > longest_trained(settings)]
     length = min(beyond or lengths)

@@ -39,7 +39,7 @@ class Better(Claim):
     below `least`, its whole interval, is too small to speak of, and refutes it.
 
     There is no verdict where the winner had no room to win: a gain of the first is hidden where both are near 0 or both
-    near 1; that the second is no better (a threshold below 0) is hidden near 1, and can be seen near 0.
+    near 1; a gain of the second (a threshold below 0 says that there is none) is hidden near 1, and would show near 0.
     """
 
     pairs: tuple[tuple[str | tuple[str, ...], str | tuple[str, ...]], ...] = Field(min_length=1)
