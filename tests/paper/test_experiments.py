@@ -85,7 +85,7 @@ def test_experiments_share_runs(scale: ScaleName) -> None:
     for name in ("encodings", "index-hints", "digit-order", "random-spaces"):
         seeds = seeds_of(load_experiment(name), scale)  # some have more than others
         assert {run for run, seed in shared.items() if seed in seeds} <= ids(name, scale), name
-    for name in ("evolution", "errors"):
+    for name in ("evolution", "errors") if scale != "laptop" else ("errors",):  # on a laptop, evolution's are longer
         assert ids("encodings", scale) <= ids(name, scale), name
     long = "encodings" if scale != "laptop" else "training-length"  # on a laptop only FIRE is trained on 40 digits
     assert len(ids("seeds", scale) & ids(long, scale)) == len(seeds_of(load_experiment(long), scale))
