@@ -1,6 +1,7 @@
 # Each target does all its own set-up: Python 3.11+, pip and a C++ compiler are enough.
 PYTHON ?= python3
 BIN := .venv/bin
+QUIETLY := --quiet --no-compile --constraint constraints.txt
 
 # Only what is imported is compiled, once; where this is set, every process would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,7 +21,7 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyrefly check
 
-suite: .venv/installed-dev browser
+suite: .venv/installed-dev .venv/compiled browser
 	# Three: many tests wait for processes of their own; one at a time: slow tests come first; groups share a server or a browser
 	$(BIN)/pytest -n 3 --maxschedchunk 1 --dist loadgroup
 
@@ -34,23 +35,31 @@ browser:  # the report is tested in a real browser
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lengthlab needs Python 3.11 or newer; try make PYTHON=python3.11")'
-	$(PYTHON) -m venv .venv
-	# the pip that comes with Python 3.11 takes twice as long to choose among wheels: half a minute
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --upgrade pip
+	# The pip that comes with Python 3.11 takes long to put into .venv, and half a minute longer to choose among wheels.
+	$(PYTHON) -m venv --without-pip .venv
+	$(PYTHON) -m pip --python $@ install $(QUIETLY) pip || \
+	  { $(PYTHON) -m venv .venv && $(BIN)/pip install $(QUIETLY) --upgrade pip; }
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
+	$(BIN)/pip install $(QUIETLY) --editable .
 	touch $@
 
 # pip unpacks one wheel after another; the largest come first, side by side
-.venv/torch: PACKAGES = torch
-.venv/large: PACKAGES = duckdb onnxruntime playwright ray scipy transformers
-.venv/torch .venv/large: .venv/bin/python constraints.txt
-	$(BIN)/pip install --quiet --no-compile --no-deps --constraint constraints.txt $(PACKAGES)
+.venv/torch: .venv/bin/python constraints.txt
+	$(BIN)/pip install $(QUIETLY) torch numpy
+	touch $@
+
+.venv/large: .venv/bin/python constraints.txt
+	$(BIN)/pip install $(QUIETLY) --no-deps duckdb onnxruntime playwright ray scipy transformers
+	touch $@
+
+# What every worker imports is compiled once, while pip needs one core only; else each would compile all of it.
+.venv/compiled: .venv/torch
+	$(BIN)/python -c 'import torch, torch._dynamo, torch._inductor.compile_fx, torch.onnx, torch.distributed.run'
 	touch $@
 
 .venv/installed-dev: .venv/torch .venv/large pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install $(QUIETLY) --editable '.[dev]'
 	touch $@ .venv/installed
 
 tables: .venv/installed  # renew the tables of the README and the docs from the registries

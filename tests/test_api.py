@@ -1,9 +1,13 @@
 """The Python door: lazy, on the same run folders as the command line, and as its documents say."""
 
 import json
+import pydoc
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,6 +47,17 @@ def test_a_finished_run_is_returned_at_once(run: ll.Run) -> None:
     again = ll.train(SMOKE)
     assert again == run and again.finished and (run.path / "status.json").stat().st_mtime_ns == before
     assert [row["digits"] for row in run.scores] == [1, 2, 3, 4, 5]
+
+
+def test_a_damaged_finished_run_is_mended_or_refused(trained: Path, runs_folder: Path) -> None:
+    run = ll.Run(shutil.copytree(trained, runs_folder / trained.name))
+    whole = (run.path / "evaluation.json").read_bytes()
+    (run.path / "evaluation.json").write_text("[]")
+    assert ll.train(SMOKE) == run and (run.path / "evaluation.json").read_bytes() == whole
+    (run.path / "evaluation.json").write_text("[]")
+    shutil.rmtree(run.checkpoints)
+    with pytest.raises(ll.UserError, match=r"evaluation\.json: damaged \(changed"):
+        ll.train(SMOKE)
 
 
 def test_training_from_python_is_training_from_the_command_line(
@@ -97,6 +112,41 @@ def test_runs_are_found_and_compared(run: ll.Run) -> None:
         ll.compare("encoding = 'fire'", "encoding = 'rope'", digits=3)
     with pytest.raises(ll.UserError, match="no run 'zzz'"):
         ll.load("zzz")
+
+
+def test_help_on_runs_says_how_to_call_it() -> None:
+    package = import_module("lengthlab.runs")  # which ll.runs is, once anything has imported it
+    assert "`lengthlab.runs(\"encoding = 'fire'" in pydoc.plain(pydoc.render_doc(package))
+    call = type(package).__call__
+    assert "runs that meet a condition" in (call.__doc__ or "") and call.__annotations__["return"] == "list[Run]"
+
+
+def test_a_group_is_a_condition_or_a_list_of_runs(make_run: Callable[..., Path]) -> None:
+    for seed in range(3):
+        for name, score in (("fire", 0.9), ("rope", 0.5)):
+            make_run(f"{name}{seed}", {5: score + seed / 100}, {"encoding.kind": name, "seeds.weights": seed})
+    fire, rope = (ll.runs(f"encoding = '{name}'") for name in ("fire", "rope"))
+    named = ("FIRE", "RoPE")
+    told = str(ll.compare("encoding = 'fire'", "encoding = 'rope'", digits=5, names=named))
+    assert str(ll.compare(fire, rope, digits=5, names=named)) == told
+    assert str(ll.compare(tuple(fire), "encoding = 'rope'", digits=5, names=named)) == told
+    assert ll.compare(fire[:1], rope[:1], digits=5).names == ("fire0", "rope0")
+    with pytest.raises(ll.UserError, match="has no exact match at 5 digits"):
+        ll.compare([], rope, digits=5)
+    mistakes: list[Any] = [fire[0], 7, ["fire0"], None]
+    for wrong in mistakes:
+        with pytest.raises(ll.UserError, match=r"is no group; give a condition such as .* or a list of runs"):
+            ll.compare(wrong, rope, digits=5)
+
+
+def test_a_killed_run_is_stopped_and_a_damaged_one_is_named(make_run: Callable[..., Path]) -> None:
+    dead, broken = make_run("dead"), make_run("broken", {5: 0.5})
+    (broken / "config.yaml").write_text("- no\n")
+    with pytest.warns(UserWarning, match="skipped 1 damaged or foreign row: broken/config.yaml"):
+        assert [run.id for run in ll.runs("state = 'stopped'")] == ["dead"]
+    (broken / "config.yaml").write_bytes((dead / "config.yaml").read_bytes())
+    with ll.load("dead").lock():
+        assert [run.id for run in ll.runs("state = 'running'")] == ["dead"]
 
 
 @pytest.mark.parametrize("name", [n for n in ENCODINGS.names() if ENCODINGS[n].load().bias is not Encoding.bias])

@@ -1,10 +1,12 @@
 """The Python door: what `import lengthlab as ll` offers, on the same run folders as the command line."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lengthlab.config.lengths import parse_lengths
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from lengthlab.evaluation.ask import Answer
     from lengthlab.model.transformer import Transformer
     from lengthlab.runs.groups import GroupComparison
+    from lengthlab.runs.reader import Loaded, Record
 
 Weights = Literal["last", "best", "ema"]
 Lengths = str | int | Sequence[int]  # "1-30", 30 or [10, 20, 30]
@@ -107,6 +110,9 @@ class Run(folders.Run):
         return cls(folders.Run.find(str(name)).path)
 
 
+Group = str | Sequence[Run]  # a condition, or the runs themselves
+
+
 def train(
     recipe: str | Path,
     *overrides: str,
@@ -116,13 +122,15 @@ def train(
 ) -> Run:
     """Train a recipe, with `key=value` settings on top, and evaluate it; a run that is finished is returned at once.
 
-    One that was cut short resumes. `fresh` starts again from nothing. `watch` is given each logged line of metrics.
+    One that was cut short, or that has a damaged file, resumes. `fresh` starts again from nothing. `watch` is given
+    each logged line of metrics.
     """
     from lengthlab.config.checks import check
+    from lengthlab.training.resume import is_finished
 
     config = load_config(str(recipe), [*overrides, *([] if seed is None else [f"seed={seed}"])])
     run = Run(folders.Run.of(config).path)
-    if run.finished and not fresh:
+    if not fresh and is_finished(run):
         return run
     check(config)
     from lengthlab.training.loop import Trainer, Watcher
@@ -140,21 +148,46 @@ def runs(condition: str = "") -> list[Run]:
     """The runs that meet a condition such as "encoding = 'fire' and exact_match_20 > 0.9"."""
     from lengthlab.runs.database import Database
     from lengthlab.runs.groups import select
-    from lengthlab.runs.reader import read_runs
 
-    loaded = read_runs(folders.runs_folder())
+    loaded = _read_all()
     chosen = select(loaded, Database(loaded, metrics=False), condition)
     return [Run(loaded.folder / record.id) for record in chosen]
 
 
 def compare(
-    a: str, b: str, *, digits: int, names: tuple[str, str] | None = None, paired: bool | None = None
+    a: Group, b: Group, *, digits: int, names: tuple[str, str] | None = None, paired: bool | None = None
 ) -> "GroupComparison":
-    """Two groups of runs, each given by a condition, against each other over their seeds; printed, it is a sentence."""
-    from lengthlab.runs.groups import compare_groups
+    """Two groups of runs against each other over their seeds; printed, it is a sentence.
+
+    Each group is a condition, as for `runs`, or a list of runs.
+    """
+    from lengthlab.runs.groups import compare_groups, compare_records
+
+    if isinstance(a, str) and isinstance(b, str):
+        return compare_groups(_read_all(), a, b, digits, names, paired)
+    return compare_records(_group(a), _group(b), digits, names, paired)
+
+
+def _group(group: Group) -> "tuple[str, list[Record]]":
+    """The runs of a group as records, and the words that chose them."""
+    from lengthlab.runs.reader import read_run
+
+    listed = runs(group) if isinstance(group, str) else group
+    if not isinstance(listed, Sequence) or not all(isinstance(run, folders.Run) for run in listed):
+        wanted = "a condition such as \"encoding = 'fire'\", or a list of runs such as ll.runs() returns"
+        raise UserError(f"compare: {shortened(group)} is no group; give {wanted}")
+    words = group if isinstance(group, str) else ", ".join(run.id for run in listed)
+    return words, [record for run in listed if (record := read_run(run.path))]
+
+
+def _read_all() -> "Loaded":
+    """All runs; a warning names what cannot be read."""
     from lengthlab.runs.reader import read_runs
 
-    return compare_groups(read_runs(folders.runs_folder()), a, b, digits, names, paired)
+    loaded = read_runs(folders.runs_folder())
+    if loaded.complaint:
+        warnings.warn(loaded.complaint, stacklevel=3)
+    return loaded
 
 
 def _lengths(digits: Lengths) -> tuple[int, ...]:

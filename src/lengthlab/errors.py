@@ -17,13 +17,16 @@ class RunFailed(Exception):
 
 
 def suggestion(name: str, choices: Iterable[str]) -> str:
-    """The end of an error message: the nearest of `choices`, or all of them if none is near.
+    """The end of an error message: the nearest of `choices`, whatever its case, or all of them if none is near.
 
-    >>> suggestion("fyre", ["fire", "none"])
+    >>> suggestion("Fyre", ["fire", "none"])
     'did you mean fire?'
+    >>> suggestion("ABACUS-mini", ["abacus-mini", "smoke"])
+    'did you mean abacus-mini?'
     >>> suggestion("x", ["fire", "none"])
     'choose one of fire, none'
     """
     known = list(choices)
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+    in_lower_case = {choice.lower(): choice for choice in known}
+    near = get_close_matches(name.lower(), in_lower_case, n=1)
+    return f"did you mean {in_lower_case[near[0]]}?" if near else f"choose one of {', '.join(known)}"

@@ -175,3 +175,8 @@ def test_the_median_is_over_the_seeds_there_are() -> None:
 def test_long_curves_are_thinned_and_keep_their_ends() -> None:
     curve = smooth([(step, float(step)) for step in range(1, 5001)], 1)
     assert len(curve) < 200 and curve[0] == (1, 1.0) and curve[-1] == (5000, 5000.0)
+
+
+def test_the_axis_of_lengths_has_its_words_from_one_place() -> None:
+    folder = Path(style.__file__).parent
+    assert [file.name for file in folder.glob("*.py") if style.DIGITS in file.read_text()] == ["style.py"]

@@ -190,3 +190,11 @@ def test_without_a_compiler_or_a_folder_there_is_no_kernel(monkeypatch: pytest.M
     assert library("attention", "-DHEAD=8", "-DNEW") is None
     monkeypatch.setattr(module, "compiler", lambda: None)
     assert library("attention", "-DHEAD=32", "-DNEW") is None
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler here")
+def test_a_kernel_is_compiled_from_what_was_read_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that changes under a running program would no longer fit the program."""
+    monkeypatch.setitem(module.SOURCES, "next.cpp", b'extern "C" long next(long n) { return n + 1; }')
+    kernels = library("next")
+    assert kernels is not None and kernels.next(41) == 42

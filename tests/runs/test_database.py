@@ -32,7 +32,7 @@ def ids(database: Database, condition: str = "", order: str = "") -> list[str]:
 def test_conditions(database: Database) -> None:
     assert ids(database) == ["aa", "bb", "cc", "dd"]
     assert ids(database, "encoding = 'fire' and exact_match_20 > 0.9") == ["aa"]
-    assert ids(database, "layers = 3 or state = 'running'") == ["cc", "dd"]
+    assert ids(database, "layers = 3 or state = 'stopped'") == ["cc", "dd"]  # nobody trains dd
     assert ids(database, "(config->>'$.model.layers')::int = layers -- any setting") == ids(database)
     assert ids(database, "exact_match_5 is null") == ["dd"]
     assert ids(database, "id in (select id from evaluation where digits = 20 and low > 0.8)") == ["aa"]

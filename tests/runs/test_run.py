@@ -26,6 +26,19 @@ def test_runs_are_found_by_folder_or_the_beginning_of_their_id(smoke: Callable[.
     assert Run.find(run.id[:4]).path == run.path
 
 
+def test_the_command_that_resumes_names_a_run_so_that_it_is_found(runs_folder: Path, tmp_path: Path) -> None:
+    assert Run(runs_folder / "aa11").resume_command == "lengthlab train --resume aa11"
+    elsewhere = tmp_path / "my runs" / "aa11"
+    assert Run(elsewhere).resume_command == f"lengthlab train --resume '{elsewhere}'"
+    with pytest.raises(UserError, match=f"lengthlab train --resume '{elsewhere}' writes it anew"):
+        _ = Run(elsewhere).config
+    run = Run(elsewhere)
+    run.path.mkdir(parents=True)
+    run.set_status("interrupted")
+    with pytest.raises(UserError, match=f"it is interrupted.; lengthlab train --resume '{elsewhere}' resumes it"):
+        load_model(run)
+
+
 def test_a_missing_run_names_the_nearest(smoke: Callable[..., Config]) -> None:
     with pytest.raises(UserError, match="there are none yet"):
         Run.find("abc")

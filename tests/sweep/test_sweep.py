@@ -123,10 +123,10 @@ def test_a_killed_nursery_is_an_ended_child_and_the_next_child_gets_another(
     nursery = child.Nursery()
     for _ in range(2):
         one = nursery.start(Trial("one", smoke()).job, runs_folder)
-        assert nursery._process is not None
-        nursery._process.kill()  # before it has imported anything
+        assert nursery.process is not None
+        nursery.process.kill()  # before it has imported anything
         assert one.close() == (1, "ended without a message")
-        nursery._process.wait()
+        nursery.process.wait()
     nursery.close()
     assert not runs_folder.exists()
 
@@ -139,7 +139,7 @@ def test_what_a_killed_driver_left_is_removed_by_the_next() -> None:
         for folder in (dead, alive, odd):
             folder.mkdir()
             (folder / "token").touch()
-        with ray_engine._private_folder() as mine:
+        with ray_engine.private_folder() as mine:
             assert Path(mine).stat().st_mode & 0o077 == 0
             assert [folder.exists() for folder in (dead, alive, odd)] == [False, True, True]
         assert not Path(mine).exists()

@@ -14,7 +14,7 @@ from lengthlab.config.contracts.tasks import build as build_task
 from lengthlab.config.load import load_config
 from lengthlab.errors import UserError
 from lengthlab.seeding import generator
-from lengthlab.tasks import TASKS
+from lengthlab.tasks import TASKS, adds_two_numbers
 from lengthlab.tasks.addition import Addition, AdditionOptions
 from lengthlab.tasks.task import Digits, Task
 
@@ -126,3 +126,11 @@ def test_symmetric_sums_are_for_addition_and_leave_no_room_for_chains() -> None:
     assert problems.count == 3 and (problems.operands[0] > 0).sum() == 3
     with pytest.raises(UserError, match=r"evaluation\.operands: a carry chain chooses the operands itself"):
         require_problems(pipeline, 4, chain=2)
+
+
+def test_which_tasks_add_two_numbers() -> None:
+    adding = [
+        name for name in TASKS.names() if adds_two_numbers(load_config("smoke", [f"task={name}"]).task.model_dump())
+    ]
+    assert adding == ["addition"]
+    assert adds_two_numbers({"kind": "addition"}) and not adds_two_numbers({"kind": "addition", "operands": 3})

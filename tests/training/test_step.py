@@ -27,20 +27,21 @@ def count_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("encoding", ["fire", "none", "shaw"])
-def test_a_batch_in_parts_gives_the_same_step(
+def test_a_batch_in_parts_gives_the_same_gradients(
     encoding: str, smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stepped(tokens_at_once: int) -> tuple[float, torch.Tensor, int]:
+    def summed(tokens_at_once: int) -> tuple[float, torch.Tensor, int]:
         monkeypatch.setattr(module, "TOKENS_AT_ONCE", tokens_at_once)
         engine = Engine(smoke(f"encoding={encoding}", "training.accumulate=2"))
         passes = count_passes(monkeypatch)
-        loss = engine.step(0)["loss"]
-        return loss, torch.cat([p.detach().flatten() for p in engine.model.parameters()]), len(passes)
+        loss = engine.backward(engine.drawn[0], counted=1)[0]
+        return loss, torch.cat([p.grad.flatten() for p in engine.model.parameters() if p.grad is not None]), len(passes)
 
-    (loss, weights, one), (split_loss, split_weights, several) = stepped(2**13), stepped(32)
+    (loss, gradient, one), (split_loss, split_gradient, several) = summed(2**13), summed(32)
     assert one == 2 and several > 4
     assert split_loss == pytest.approx(loss, rel=1e-6)
-    torch.testing.assert_close(split_weights, weights, rtol=1e-4, atol=1e-5)
+    # Not the weights after the step: where a gradient is near 0, AdamW's first step makes much of its rounding.
+    assert (split_gradient - gradient).norm() < 1e-6 * gradient.norm()
 
 
 def test_dropout_keeps_a_batch_whole(smoke: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from lengthlab.runs.run import Run
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("web")]  # they share a server and a browser
 
 Server = Any  # of conftest.py
@@ -143,7 +145,7 @@ def test_follow_a_live_run_and_draw_it(server: Server, page: Any) -> None:
     page.goto(f"{server.url}/runs")
     page.wait_for_selector("tbody tr")
     assert "7 of 7 runs, 1 under way" in page.inner_text("#summary")
-    assert page.inner_text("#resume") == "To resume: lengthlab train --resume eeee0"
+    assert page.inner_text("#resume") == f"To resume: {Run(server.runs / 'eeee0').resume_command}"
     status = server.runs / "cccc0" / "status.json"
     status.write_text(json.dumps(json.loads(status.read_text()) | {"step": 19, "steps": 20}))
     metrics = server.runs / "cccc0" / "metrics.jsonl"

@@ -154,9 +154,9 @@ def _ours(config: Config, digits: int, threads: int) -> Participant:
     def turn() -> None:
         engine.train_on([engine.pipeline.samples(digits, batch)[1]], step=0)
 
-    looked_up = engine.model.looks_up and engine.hardware.precision is torch.float32
     output = engine.model.output.weight.numel()
-    return Participant(turn, _count(engine.model), _flops(config, output, example, lean=True, looked_up=looked_up))
+    flops = _flops(config, output, example, lean=True, looked_up=engine.model.looks_up)
+    return Participant(turn, _count(engine.model), flops)
 
 
 def _rival(name: str, config: Config, digits: int, threads: int, precision: str) -> Participant:

@@ -31,6 +31,7 @@ from lengthlab.runs.run import Run
 from lengthlab.runs.seal import digest
 from lengthlab.sweep.run import View, run_trials
 from lengthlab.sweep.trial import SweepOptions, Trial
+from lengthlab.tasks import adds_two_numbers
 from lengthlab.training.resume import is_finished
 
 TIMES = (0.25, 0.5, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10)  # the training length
@@ -81,7 +82,7 @@ def board_config(recipe: str) -> Config:
     """The config of a recipe that may have a row; any other is refused."""
     config = load_config(recipe)
     trained = config.training.digits
-    if config.task.kind != "addition" or getattr(config.task, "operands", 2) != 2:
+    if not adds_two_numbers(config.task.model_dump()):
         raise UserError(f"{recipe}: the board is about sums of two numbers, task.kind=addition")
     if trained not in TRAINED:
         lengths = " and ".join(f"1-{digits}" for digits in TRAINED)

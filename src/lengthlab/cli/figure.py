@@ -31,7 +31,8 @@ def figure(
         if not run.evaluation:
             raise UserError(f"run {run.id} has no evaluation yet (it is {run.status.get('state', 'unfinished')})")
     configs = [run.config for run in found]
-    labels = run_labels([config.model_dump(mode="json") for config in configs], [run.id for run in found])
+    settings = [config.model_dump(mode="json") for config in configs]
+    labels = run_labels(settings, [run.id for run in found], [run.recipe for run in found])
     curves = []
     for run, config, label in zip(found, configs, labels, strict=True):
         rows = run.evaluation or []

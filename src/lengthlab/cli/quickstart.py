@@ -82,7 +82,8 @@ def _run(recipes: Sequence[str], seeds: Sequence[int], overrides: Sequence[str],
     if not results:
         return False
     trained = {label: configs[label].training.digits for label in results}
-    names = run_labels([configs[label].model_dump(mode="json") for label in results], list(results))
+    settings = [configs[label].model_dump(mode="json") for label in results]
+    names = run_labels(settings, list(results), [runs[label].recipe for label in results])
     curves = []
     for name, (label, rows) in zip(names, results.items(), strict=True):
         config = configs[label]

@@ -95,20 +95,17 @@ def runs(
     elif not result.rows:
         Screen().put(f"none of {plural(len(loaded.records), 'run')} meets {condition}")
     else:
-        _print_view(result, Screen(), len(loaded.records))
+        _print_view(result, Screen(), loaded)
 
 
 def read_all() -> "Loaded":
-    """All runs. What cannot be read is reported on standard error; a run whose process is gone counts as stopped."""
-    from lengthlab.runs.lock import state_now
+    """All runs; what cannot be read is reported on standard error."""
     from lengthlab.runs.reader import read_runs
     from lengthlab.runs.run import runs_folder
 
     loaded = read_runs(runs_folder())
     if loaded.complaint:
         complain(loaded.complaint, "yellow")
-    for record in loaded.records:
-        record.row["state"] = state_now(loaded.folder / record.id, record.row["state"])
     return loaded
 
 
@@ -193,11 +190,12 @@ def _cell(name: str, value: Any) -> str:
     return visible(str(value))
 
 
-def _print_view(result: "Result", console: Screen, total: int) -> None:
+def _print_view(result: "Result", console: Screen, loaded: "Loaded") -> None:
     """The table, and in a few lines what it leaves out."""
     from lengthlab.runs.groups import differences
+    from lengthlab.runs.run import Run
 
-    rows = result.dicts()
+    rows, total = result.dicts(), len(loaded.records)
     shown = _choose(rows, console.width)
     console.print(_table(result, shown.columns))
     states = ", ".join(f"{count} {state}" for state, count in Counter(row["state"] for row in rows).items())
@@ -205,7 +203,7 @@ def _print_view(result: "Result", console: Screen, total: int) -> None:
     console.say(f"{of_all}: {states}")
     dead = [row["id"] for row in rows if row["state"] in ("stopped", "interrupted")]
     for run in dead[:RESUMED]:
-        console.put(f"to resume: lengthlab train --resume {run}", "yellow")
+        console.put(f"to resume: {Run(loaded.folder / run).resume_command}", "yellow")
     if len(dead) > RESUMED:
         console.say(f"and {len(dead) - RESUMED} more like that", "yellow")
     if shown.constant:

@@ -76,14 +76,6 @@ def train(
         _print_result(config, run, as_json)
 
 
-def resume_command(run: "Run") -> str:
-    """What to type to resume a run."""
-    from lengthlab.runs.run import runs_folder
-
-    inside = run.path.absolute().parent == runs_folder().absolute()
-    return f"lengthlab train --resume {run.id if inside else run.path}"
-
-
 def _train(trial: Trial, fresh: bool, console: Screen, tensorboard: bool, wandb: bool) -> bool:
     """Train and evaluate, unless this very run is finished already and `fresh` is not asked for.
 
@@ -135,7 +127,7 @@ def _train(trial: Trial, fresh: bool, console: Screen, tensorboard: bool, wandb:
             if "step" not in run.status:  # nothing is begun yet
                 raise
             where = f"at step {run.status['step']} of {config.training.steps}"
-            raise KeyboardInterrupt(f"interrupted {where}", resume_command(run)) from None
+            raise KeyboardInterrupt(f"interrupted {where}", run.resume_command) from None
     return True
 
 
@@ -146,7 +138,7 @@ def _finish(sinks: "Sequence[Sink]", run: "Run", config: "Config") -> None:
     from lengthlab.runs.labels import run_labels
 
     rows = run.evaluation or []
-    (label,) = run_labels([config.model_dump(mode="json")], [run.id])
+    (label,) = run_labels([config.model_dump(mode="json")], [run.id], [run.recipe])
     with TemporaryDirectory() as scratch, only("png"):
         (figure,) = exact_match_by_length([Curve(label, rows, config.training.digits)], Path(scratch) / "exact-match")
         for sink in sinks:

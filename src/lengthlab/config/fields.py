@@ -12,7 +12,7 @@ from lengthlab.config.sections import EncodingOptions, Options
 from lengthlab.encodings import ENCODINGS
 from lengthlab.formats import FORMATS
 from lengthlab.optimizers import OPTIMIZERS
-from lengthlab.positions import POSITIONS
+from lengthlab.positions import EMBEDDED, POSITIONS
 from lengthlab.tasks import TASKS
 
 
@@ -39,11 +39,17 @@ def _registered(registry: Registry, name: Any, **context: str) -> str:
     found = registry.canonical(name)
     if found is None:
         elsewhere = [(other.noun, known) for other in AXES.values() if (known := other.canonical(name))]
-        hint = "did you mean {}={}?".format(*elsewhere[0]) if elsewhere else registry.suggest(name)
+        hint = _elsewhere(registry, *elsewhere[0]) if elsewhere else registry.suggest(name)
         raise PydanticCustomError(
             "unknown_name", "no such {noun}; {hint}", {"noun": registry.noun, "hint": hint, **context}
         )
     return found
+
+
+def _elsewhere(registry: Registry, noun: str, name: str) -> str:
+    """The hint for a name that belongs to another axis; ids that papers name together with their encoding bring it."""
+    both = registry is ENCODINGS and noun == POSITIONS.noun and name in EMBEDDED
+    return f"did you mean {noun}={name}{' encoding=learned' if both else ''}?"
 
 
 def default_of(registry: Registry) -> Any:

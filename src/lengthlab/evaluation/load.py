@@ -31,9 +31,7 @@ def load_model(run: Run, weights: str = "last", config: Config | None = None) ->
         state = run.status.get("state", "unfinished")
         if state == "finished" and weights != "last":
             raise UserError(f"run {run.id} has no {weights} weights: it was trained without them; use --weights last")
-        raise UserError(
-            f"run {run.id} has no {file.name} (it is {state}); lengthlab train --resume {run.id} resumes it"
-        )
+        raise UserError(f"run {run.id} has no {file.name} (it is {state}); {run.resume_command} resumes it")
     keep_freed_memory()
     config = config or run.config
     pipeline = Pipeline(config)

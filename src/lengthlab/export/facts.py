@@ -78,7 +78,7 @@ def facts_of(
     return Facts(
         name=name,
         task=config.task.kind,
-        recipe=run.recipe or recipe_of(config),
+        recipe=recipe_of(run),
         run=run.id,
         seed=own.seed,
         parameters=parameters,
@@ -96,8 +96,11 @@ def told_by_code(config: Config) -> list[str]:
     return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in aid_sentences(config)]
 
 
-def recipe_of(config: Config) -> str:
-    """The preset that this config is, whatever its seeds and tests."""
+def recipe_of(run: Run) -> str:
+    """The recipe that a run was started from; if that was not kept, the preset that it is but for seeds and tests."""
+    if run.recipe:
+        return run.recipe
+    config = run.config
     for name in recipe_names():
         preset = load_config(name)
         if preset.model_copy(update={"seeds": config.seeds, "evaluation": config.evaluation}) == config:

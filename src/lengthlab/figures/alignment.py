@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from lengthlab.figures.style import COLOURS, MARKERS, QUIET, SHADE, length_axis, save, style
+from lengthlab.figures.style import COLOURS, DIGITS, MARKERS, QUIET, SHADE, length_axis, save, style
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def alignment_figure(courses: Sequence[Course], path: Path, title: str) -> list[
         for axes in grid:
             for trained in {course.trained for course in courses}:
                 axes.axvspan(0.5, trained + 0.5, color=SHADE, zorder=0)
-            axes.set(ylim=(0, 1), xlabel="digits of each operand; grey: seen in training")
+            axes.set(ylim=(0, 1), xlabel=f"{DIGITS}; grey: seen in training")
             length_axis(axes, longest, {course.trained for course in courses})
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)

@@ -17,7 +17,7 @@ from lengthlab.figures.panels import (
     percent_axis,
     shade_training,
 )
-from lengthlab.figures.style import COLOURS, MARKERS, QUIET, WIDTH, length_axis, style
+from lengthlab.figures.style import COLOURS, DIGITS, MARKERS, QUIET, WIDTH, length_axis, style
 
 BROAD = 1.25 * WIDTH  # one panel may be wider than one of several
 
@@ -50,7 +50,7 @@ def exact_match_by_length(curves: Sequence[Curve], path: Path, title: str = "") 
         for trained in lengths:
             shade_training(axes, trained, longest)
         _mark_ends(axes, curves, longest)
-        axes.set(xlabel="digits of each operand", ylabel="exact match")
+        axes.set(xlabel=DIGITS, ylabel="exact match")
         length_axis(axes, longest, lengths)
         percent_axis(axes)
         legend_below(figure, key(*named), columns=2 if max(len(label) for label, _ in named) < 40 else 1)

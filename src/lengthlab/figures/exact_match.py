@@ -44,9 +44,8 @@ from lengthlab.figures.panels import (
     shade_training,
     variant_style,
 )
-from lengthlab.figures.style import WIDTH, length_axis, looks, style
+from lengthlab.figures.style import DIGITS, WIDTH, length_axis, looks, style
 
-DIGITS = "digits of each operand"
 EXACT_MATCH = "exact match"
 
 

@@ -19,7 +19,7 @@ from lengthlab.figures.panels import (
     panel_title,
     panels,
 )
-from lengthlab.figures.style import COLOURS, MARKERS, QUIET, SHADE, style
+from lengthlab.figures.style import COLOURS, DIGITS, MARKERS, QUIET, SHADE, style
 
 TESTS = {
     "uniform": "uniform sums",
@@ -52,7 +52,7 @@ def far_beyond(
                 shift = 10 ** (APART * (which - (len(recipes) - 1) / 2))
                 _recipe(panel, [row for row in mine if int(row["digits"]) in lengths], which, shift)
             panel_title(panel, TESTS[test], len(tests))
-        outer(axes, "digits of each operand", "exact match, stretched near 100%")
+        outer(axes, DIGITS, "exact match, stretched near 100%")
         entries: list[tuple[str, Look]] = [
             (f"{recipe} ({_seeds(rows, recipe)})", {"color": COLOURS[which], "marker": MARKERS[which], "markersize": 4})
             for which, recipe in enumerate(recipes)

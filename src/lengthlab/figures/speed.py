@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthlab.figures.panels import finish, panels
-from lengthlab.figures.style import COLOURS, style
+from lengthlab.figures.style import COLOURS, DIGITS, style
 
 
 def training_speed(result: dict[str, Any], path: Path) -> list[Path]:
@@ -38,7 +38,7 @@ def evaluation_cost(rows: Sequence[dict[str, Any]], path: Path, title: str) -> l
             digits = [row["digits"] for row in mine]
             time_axes.plot(digits, [row["seconds"] for row in mine], color=colour, marker="o", label=label)
             memory_axes.plot(digits, [row["memory_bytes"] / 2**20 for row in mine], color=colour, marker="o")
-        time_axes.set(xlabel="digits of each operand", ylabel="seconds for a sum", ylim=(0, None))
-        memory_axes.set(xlabel="digits of each operand", ylabel="memory of the process, MiB", ylim=(0, None))
+        time_axes.set(xlabel=DIGITS, ylabel="seconds for a sum", ylim=(0, None))
+        memory_axes.set(xlabel=DIGITS, ylabel="memory of the process, MiB", ylim=(0, None))
         time_axes.legend()
         return finish(figure, path, title)

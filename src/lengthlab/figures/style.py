@@ -19,6 +19,7 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 SHADE = "#EFEFEF"
 QUIET = "#666666"  # notes and thin helper lines
 WIDTH = 5.4  # inches; shrunk to a column of 3.3 inches, the text is still 6 points high
+DIGITS = "digits of each operand"  # what most figures have along their lower edge
 FORMATS = ("png", "svg", "pdf")
 _formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
 

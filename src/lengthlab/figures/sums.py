@@ -23,7 +23,7 @@ from lengthlab.figures.panels import (
     shade_training,
     variant_style,
 )
-from lengthlab.figures.style import style
+from lengthlab.figures.style import DIGITS, style
 
 
 def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:
@@ -43,7 +43,7 @@ def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> l
             percent_axis(panel)
             if not any(numbers):
                 empty_panel(panel)
-        outer(axes, "digits of each operand", "exact match")
+        outer(axes, DIGITS, "exact match")
         named = [(f"{kind}, median", BOLD | variant_style(which)) for which, kind in enumerate(SUMS)]
         legend_below(figure, key(*named, ("one seed", THIN), shade=shade_label(settings)), columns=2)
         return finish(figure, path, title or message.kinds(settings, _course, SUMS))

@@ -28,7 +28,7 @@ from lengthlab.figures.panels import (
     percent_axis,
 )
 from lengthlab.figures.seeds import BOX_KEY, box
-from lengthlab.figures.style import COLOURS, length_axis, style
+from lengthlab.figures.style import COLOURS, DIGITS, length_axis, style
 
 
 def best_by_training_length(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:
@@ -53,7 +53,7 @@ def best_by_training_length(settings: Sequence[Setting], path: Path, title: str 
             panel_title(panel, f"{group} ({counts(numbers)})".strip(), len(groups))
             length_axis(panel, max(lengths), trained, most=5)
             percent_axis(panel)
-        outer(axes, "digits of each operand", "exact match")
+        outer(axes, DIGITS, "exact match")
         named = [
             (f"trained on 1-{limit}", {"color": COLOURS[index % len(COLOURS)], "linewidth": 1.8})
             for index, limit in enumerate(trained)

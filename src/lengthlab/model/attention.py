@@ -16,7 +16,7 @@ from lengthlab.encodings.encoding import Encoding
 from lengthlab.model import flex
 from lengthlab.model.biased import biased_attention
 from lengthlab.model.cache import Branch, Cache
-from lengthlab.model.lookup import Lookup, together
+from lengthlab.model.products import Lookup, Unnormed, together
 
 FEW = 8  # queries below which torch's own fused attention is faster than ours, if nothing has a gradient
 
@@ -109,7 +109,11 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
         self.log_scale = nn.Parameter(torch.ones(options.heads, 1, 1)) if learned else None
 
-    def forward(self, x: Tensor | Lookup, context: Context, layer: int, first: int = 0) -> Tensor:
+    def forward(self, x: Tensor | Lookup | Unnormed, context: Context, layer: int, first: int = 0) -> Tensor:
+        return self.out(self.heads_together(x, context, layer, first))
+
+    def heads_together(self, x: Tensor | Lookup | Unnormed, context: Context, layer: int, first: int = 0) -> Tensor:
+        """What all heads found, side by side: (B, Tq, W)."""
         context = context.from_query(first)
         pairs = zip(as_encodings(self.encodings), context.ids, self.common_bias, strict=True)
         acting = [Acting(encoding, ids, in_context) for encoding, ids, in_context in pairs]
@@ -121,13 +125,14 @@ class Attention(nn.Module):
             attended = flex.attend(q, k, v, context.blocks, context.factor / math.sqrt(q.shape[-1]))
         else:
             attended = self.attend(q, k, v, acting, context, layer)
-        return self.out(attended.transpose(1, 2).flatten(2))
+        return attended.transpose(1, 2).flatten(2)
 
-    def project(self, x: Tensor | Lookup, first: int, acting: Sequence[Acting]) -> tuple[Tensor, Tensor, Tensor]:
+    def project(
+        self, x: Tensor | Lookup | Unnormed, first: int, acting: Sequence[Acting]
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Queries from `first` on, keys and values, rotated: (B, H, T, D)."""
         if first or not torch.is_grad_enabled():
-            answering = x.from_token(first) if isinstance(x, Lookup) else x[:, first:]
-            (q,), (k, v) = together(answering, self.q), together(x, self.k, self.v)
+            (q,), (k, v) = together(x[:, first:], self.q), together(x, self.k, self.v)
         else:
             q, k, v = together(x, self.q, self.k, self.v)
         q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))

@@ -3,8 +3,8 @@
 torch's fused attention on a CPU refuses a bias that needs a gradient, and flex_attention has no backward pass there.
 Written out in torch, the logits, the weights and their gradients of a whole batch go through memory again and again.
 Here they exist for a few queries at a time, keys that a query cannot see are never touched, and the backward pass
-recomputes the weights: nothing but q, k, v, the output and one number for each query is kept. Forward and backward of
-64 x 4 heads x 250 tokens x 32 take 103 ms instead of 219 (one thread, AVX2; LOG.md).
+recomputes the weights: nothing but q, k, v and one number for each query is kept. Forward and backward of 64 x 4 heads
+x 250 tokens x 32 take 103 ms instead of 219 in fp32 (one thread, AVX2; LOG.md).
 
 Where there is a C++ compiler, a kernel does it (`kernels/attention.cpp`), one head of one example at a time. Elsewhere
 it is done in torch, in pieces of the batch that fit into a cache (`attention_in_pieces`).
@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengthlab.model.kernels.library import library
+from lengthlab.model.kernels.library import NUMBERS, library
 
 NUMBERS_AT_ONCE = 2**16  # logits of a piece: 256 KiB in fp32, of which several copies exist at a time
 QUERIES_AT_ONCE = 64
@@ -89,21 +89,22 @@ def _weights(q: Tensor, k: Tensor, bias: Tensor, scale: float, examples: slice, 
 def biased_attention(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float = 1.0, reach: Tensor | None = None
 ) -> Tensor:
-    """softmax(scale q k + bias) v: (B, H, Tq, D). Everything has a gradient, the bias too; computed in fp32 or fp64.
+    """softmax(scale q k + bias) v: (B, H, Tq, D). Everything has a gradient, the bias too.
+
+    Logits, weights and sums are fp32 or fp64, whatever q, k and v are; the kernel multiplies bf16 numbers in bf16.
 
     q (B, H, Tq, D), k and v (B, H, Tk, D), bias (1 or B, 1 or H, Tq, Tk), minus infinity where a query may not look;
     every query sees at least one key. `reach` (Tq,) says how many keys each query sees at most, never fewer than the
     one before it; the bias must be minus infinity for later keys. By default it is all of them.
     """
     kind = q.dtype
-    if kind in (torch.bfloat16, torch.float16):
-        q, k, v = q.float(), k.float(), v.float()
     if reach is None:
         reach = torch.full((q.shape[2],), k.shape[2])
-    bias = bias.to(q.dtype)
-    if q.dtype is torch.float32 and _kernel(q.shape[-1]) is not None:
-        return _Kernel.apply(q, k, v, bias, scale, reach).to(kind)
-    return attention_in_pieces(q, k, v, bias, scale, reach).to(kind)
+    if kind in NUMBERS and _kernel(q) is not None:
+        return _Kernel.apply(q, k, v, bias.float(), scale, reach)
+    if kind in (torch.bfloat16, torch.float16):
+        q, k, v = q.float(), k.float(), v.float()
+    return attention_in_pieces(q, k, v, bias.to(q.dtype), scale, reach).to(kind)
 
 
 class _Rows(ctypes.Structure):
@@ -118,12 +119,12 @@ class _Rows(ctypes.Structure):
 
 class _Problem(ctypes.Structure):
     _fields_ = (
-        *((name, _Rows) for name in ("q", "k", "v", "out", "bias")),
+        *((name, _Rows) for name in ("q", "k", "v", "bias")),
         ("log_sums", ctypes.c_void_p),
         ("reach", ctypes.c_void_p),
         *((name, ctypes.c_long) for name in ("heads", "queries", "keys")),
         ("scale", ctypes.c_float),
-        *((name, _Rows) for name in ("d_out", "d_q", "d_k", "d_v", "d_bias")),
+        *((name, _Rows) for name in ("out", "d_out", "d_q", "d_k", "d_v", "d_bias")),
     )
 
 
@@ -133,18 +134,19 @@ class _Kernel(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float, reach: Tensor) -> Tensor:
         q, k, v, bias = map(_with_contiguous_rows, (q, k, v, bias))
-        out, log_sums = _like_tokens(q), q.new_empty(q.shape[:3])
-        problem = _problem(q, k, v, bias, scale, reach, out, log_sums)
-        _in_threads(_kernel(q.shape[-1]).forward, problem, len(q), q.shape[1], by_head=True)
-        ctx.save_for_backward(q, k, v, bias, reach, out, log_sums)
+        out, log_sums = _like_tokens(q), q.new_empty(q.shape[:3], dtype=torch.float32)
+        problem = _problem(q, k, v, bias, scale, reach, log_sums)
+        problem.out = _Rows.of(out)
+        _in_threads(_kernel(q).forward, problem, len(q), q.shape[1], by_head=True)
+        ctx.save_for_backward(q, k, v, bias, reach, log_sums)
         ctx.scale = scale
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (d_out,) = gradients
-        q, k, v, bias, reach, out, log_sums = ctx.saved_tensors
-        problem = _problem(q, k, v, bias, ctx.scale, reach, out, log_sums)
+        q, k, v, bias, reach, log_sums = ctx.saved_tensors
+        problem = _problem(q, k, v, bias, ctx.scale, reach, log_sums)
         d_out = _with_contiguous_rows(d_out)
         d_q, d_k, d_v = _like_tokens(q), _like_tokens(k), _like_tokens(v)
         d_bias = torch.zeros_like(bias) if ctx.needs_input_grad[3] else None
@@ -152,18 +154,17 @@ class _Kernel(torch.autograd.Function):
             if tensor is not None:
                 setattr(problem, name, _Rows.of(tensor))
         own_head = d_bias is None or len(d_bias[0]) == q.shape[1]  # else heads would add to the same numbers
-        _in_threads(_kernel(q.shape[-1]).backward, problem, len(q), q.shape[1], by_head=own_head)
+        _in_threads(_kernel(q).backward, problem, len(q), q.shape[1], by_head=own_head)
         return d_q, d_k, d_v, d_bias, None, None
 
 
-def _kernel(head_width: int) -> Any:
-    return library("attention", f"-DHEAD={head_width}") if head_width % 8 == 0 else None
+def _kernel(q: Tensor) -> Any:
+    width = q.shape[-1]
+    return library("attention", f"-DHEAD={width}", f"-DNUMBER={NUMBERS[q.dtype]}") if width % 8 == 0 else None
 
 
-def _problem(
-    q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float, reach: Tensor, out: Tensor, log_sums: Tensor
-) -> _Problem:
-    rows = [_Rows.of(tensor) for tensor in (q, k, v, out, bias)]
+def _problem(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float, reach: Tensor, log_sums: Tensor) -> _Problem:
+    rows = [_Rows.of(tensor) for tensor in (q, k, v, bias)]
     sizes = (q.shape[1], q.shape[2], k.shape[2], scale)
     return _Problem(*rows, log_sums.data_ptr(), reach.data_ptr(), *sizes)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +12,11 @@ from lengthlab.config.model import ModelOptions
 from lengthlab.encodings.encoding import Encoding
 from lengthlab.model import flex
 from lengthlab.model.attention import Attention, Context, Ids, Recorder, as_encodings
-from lengthlab.model.between import fused, geglu, geglu_kernel, has_kernels, norm_kernel, rms_norm
+from lengthlab.model.between import fused, geglu, rms_norm
 from lengthlab.model.cache import Branch, Cache
 from lengthlab.model.flex import Documents
-from lengthlab.model.lookup import Lookup, together
+from lengthlab.model.halves import can_be_one, second_half
+from lengthlab.model.products import Lookup, Unnormed, together
 
 
 class RMSNorm(nn.Module):
@@ -25,16 +27,11 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
         self.compiled: Callable[..., Tensor] | None = None
 
-    def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        """The norm, and the residual added to it if there is one."""
-        if self.training and self.compiled is None and has_kernels(x):
-            return norm_kernel(x, self.weight, residual)
+    def forward(self, x: Tensor) -> Tensor:
         if self.training and self.compiled is not None:
             # Always a plain matrix: for a table of parameters, or a tensor, another version would be compiled.
-            normed = self.compiled(x.reshape(-1, x.shape[-1]), self.weight).view(x.shape)
-        else:
-            normed = rms_norm(x, self.weight)
-        return normed if residual is None else residual + normed
+            return self.compiled(x.reshape(-1, x.shape[-1]), self.weight).view(x.shape)
+        return rms_norm(x, self.weight)
 
 
 class FeedForward(nn.Module):
@@ -48,8 +45,6 @@ class FeedForward(nn.Module):
         self.compiled: Callable[..., Tensor] | None = None
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.training and self.compiled is None and has_kernels(x):
-            return self.down(geglu_kernel(F.linear(x, torch.cat([self.gate.weight, self.up.weight]))))
         compute = self.compiled if self.training and self.compiled is not None else geglu
         return self.down(compute(*together(x, self.gate, self.up)))
 
@@ -69,16 +64,22 @@ class Block(nn.Module):
 
         `words` says which rows of a table x consists of, if it does.
         """
-        attention_in, attention_out, feedforward_in, feedforward_out = self.norms
-        normed = Lookup(attention_in(words.table), words.tokens) if words else attention_in(x)
-        attended = self.attention(normed, context, layer, first)
-        x = self._add(x[:, first:], attention_out, attended)
-        return self._add(x, feedforward_out, self.feedforward(feedforward_in(x)))
-
-    def _add(self, x: Tensor, norm: nn.Module, part: Tensor) -> Tensor:
-        if self.dropout and self.training:
-            return x + F.dropout(norm(part), self.dropout)
-        return norm(part, x)
+        norms = cast(list[RMSNorm], list(self.norms))
+        attention_in, attention_out, feedforward_in, feedforward_out = norms
+        plain = self.training and not self.dropout and self.feedforward.compiled is None
+        in_halves = plain and can_be_one(x, self.feedforward.gate.out_features)
+        if words:  # in fp32 whatever autocast does: gradients of many tokens are added up here
+            normed = Lookup(rms_norm(words.table, attention_in.weight), words.tokens)
+        else:
+            normed = Unnormed(x, attention_in.weight) if in_halves else attention_in(x)
+        attended, x = self.attention.heads_together(normed, context, layer, first), x[:, first:]
+        if in_halves:
+            matrices = (self.attention.out, self.feedforward.gate, self.feedforward.up, self.feedforward.down)
+            gains = [norm.weight for norm in norms[1:]]
+            return second_half(attended, x, gains, *(matrix.weight for matrix in matrices))
+        x = x + F.dropout(attention_out(self.attention.out(attended)), self.dropout, self.training)
+        made = feedforward_out(self.feedforward(feedforward_in(x)))
+        return x + F.dropout(made, self.dropout, self.training)
 
 
 class Transformer(nn.Module):
@@ -189,9 +190,8 @@ class Transformer(nn.Module):
             return self.output(self.norm(x) * self.output_scale)
 
     def _has_few_words(self, tokens: Tensor) -> bool:
-        """Whether looking up pays; not in bf16, where gradients of many tokens would add up to few digits."""
-        many = tokens.numel() > 4 * self.embedding.num_embeddings
-        return self.looks_up and many and not torch.is_autocast_enabled(tokens.device.type)
+        """Whether looking up pays."""
+        return self.looks_up and tokens.numel() > 4 * self.embedding.num_embeddings
 
     def _factor(self, seen: Tensor) -> Tensor | float:
         """What the logits are multiplied by: a number, or (1 or B, 1, Tq, 1) if it grows with the keys.

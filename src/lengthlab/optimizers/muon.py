@@ -67,18 +67,15 @@ class Muon(QuickStart):
 
     def _update(self, parameters: list[Tensor], group: dict[str, Any], ratio: float) -> None:
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        buffers = []
         for parameter in parameters:
-            state = self.state[parameter]
-            if "momentum_buffer" not in state:
-                state["momentum_buffer"] = torch.zeros_like(parameter)
-            buffers.append(state["momentum_buffer"])
-        gradient, buffer = torch.stack(gradients), torch.stack(buffers)
-        buffer.lerp_(gradient, 1 - group["momentum"])
-        updates = orthogonalise(gradient.lerp(buffer, group["momentum"]), precision=self.precision)
-        for parameter, kept, new, update in zip(parameters, buffers, buffer, updates, strict=True):
-            kept.copy_(new)
-            parameter.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-group["lr"] * ratio)
+            if "momentum_buffer" not in self.state[parameter]:
+                self.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+        buffers = [self.state[parameter]["momentum_buffer"] for parameter in parameters]
+        torch._foreach_lerp_(buffers, gradients, 1 - group["momentum"])
+        ahead = torch.stack(torch._foreach_lerp(gradients, buffers, group["momentum"]))
+        updates = orthogonalise(ahead, precision=self.precision)
+        torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        torch._foreach_add_(parameters, updates.unbind(), alpha=-group["lr"] * ratio)
 
 
 class MuonAndAdamW(OptimizerChoice):

@@ -14,4 +14,5 @@ POSITIONS.add("coupled", "places:Coupled", "the same id for the same place in al
 POSITIONS.also_known_as("randomized", "random")
 POSITIONS.also_known_as("digit-place", "Abacus")
 POSITIONS.also_known_as("coupled", "coupling", "position coupling")
+EMBEDDED = ("digit-place", "coupled")  # with a learned embedding they are Abacus and position coupling, as published
 __getattr__ = POSITIONS.class_named  # every registered class is an attribute of this package, imported when asked for

@@ -184,7 +184,8 @@ def write_own_tables(runs: Sequence[Run], folder: Path) -> None:
             raise UserError(f"run {run.id} has no evaluation yet (it is {run.status.get('state', 'unfinished')})")
     configs = [run.config.model_dump(mode="json", exclude={"seeds"}) for run in runs]
     tables: dict[str, list[Row]] = {table: [] for table in COLUMNS}
-    for run, label in zip(runs, setting_labels(configs), strict=True):
+    labels = setting_labels(configs, [run.recipe for run in runs])
+    for run, label in zip(runs, labels, strict=True):
         seed = run.config.seeds.weights
         tables["members"].append({"experiment": OWN_NAME, "setting": label, "seed": seed, "run": run.id})
         for table, rows in rows_of(run).items():

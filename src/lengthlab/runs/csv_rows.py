@@ -6,6 +6,7 @@ Numbers have six significant digits, an empty cell is None, lines end with a lin
 import csv
 import io
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,17 @@ def _parse(column: str, cell: str | None, text: Collection[str]) -> Any:
         raise ValueError(f"no value for {column}")
     if column in text:
         return cell
+    try:
+        return _number(cell)
+    except ValueError:
+        raise ValueError(f"{column} should be a number (got {cell!r})") from None
+
+
+@lru_cache(2**16)  # a table has far fewer numbers than cells
+def _number(cell: str) -> int | float | None:
     if cell == "":
         return None
     try:
         return int(cell)
     except ValueError:
-        pass
-    try:
         return float(cell)
-    except ValueError:
-        raise ValueError(f"{column} should be a number (got {cell!r})") from None

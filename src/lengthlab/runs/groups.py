@@ -109,14 +109,23 @@ def compare_groups(
     paired: bool | None = None,
     seconds: float | None = None,
 ) -> GroupComparison:
-    """The runs that meet `a` against those that meet `b`; paired by seed if asked, or if there are enough pairs.
-
-    `seconds`: that each of the conditions may take.
-    """
-    short = (a, b) if max(len(a), len(b)) <= SHORT else ("A", "B")
-    called = names or short
+    """The runs that meet `a` against those that meet `b`; `seconds` is what each of the conditions may take."""
     database = Database(loaded, metrics=False, seconds=seconds)
     first, second = (select(loaded, database, condition) for condition in (a, b))
+    return compare_records((a, first), (b, second), digits, names, paired)
+
+
+def compare_records(
+    one: tuple[str, list[Record]],
+    other: tuple[str, list[Record]],
+    digits: int,
+    names: tuple[str, str] | None = None,
+    paired: bool | None = None,
+) -> GroupComparison:
+    """Two groups, each with the words that chose it; paired by seed if asked, or if there are enough pairs."""
+    (a, first), (b, second) = one, other
+    short = (a, b) if max(len(a), len(b)) <= SHORT else ("A", "B")
+    called = names or short
     both = {record.id for record in first} & {record.id for record in second}
     if both:
         raise UserError(f"compare: {len(both)} runs are in both groups, such as {min(both)}; a run can be in only one")
@@ -152,7 +161,7 @@ def _scores(condition: str, records: Sequence[Record], digits: int) -> dict[str,
             reason = f"differ in {', '.join(differing)}" if differing else "are copies"
             raise UserError(
                 f"compare: {condition!r} has seed {record.seed} twice: runs {other.id} and {record.id} {reason}; "
-                "narrow the condition to one setting"
+                "narrow it to one setting"
             )
         seeds[record.seed] = record
     return {seed: record.scores[digits] for seed, record in seeds.items()}

@@ -23,14 +23,21 @@ PRINTED = {  # as papers print them; other encodings go by their own names
 MOST = 2  # differences that a label has room for
 
 
-def setting_labels(configs: Sequence[Row]) -> list[str]:
+def setting_labels(configs: Sequence[Row], recipes: Sequence[str]) -> list[str]:
     """A label for each config: its encodings and ids, and a few more settings where those do not tell it apart.
 
+    Where they come from several recipes, each begins with the name of its own.
+
     >>> fire = {"encoding": {"kind": "fire"}, "positions": {"kind": "randomized"}, "training": {"steps": 500}}
-    >>> setting_labels([fire, fire | {"training": {"steps": 900}}])
+    >>> setting_labels([fire, fire | {"training": {"steps": 900}}], ["mini", "mini"])
     ['FIRE, randomized ids, steps 500', 'FIRE, randomized ids, steps 900']
+    >>> setting_labels([fire, fire | {"training": {"steps": 900}}], ["mini", "quick"])
+    ['mini, FIRE, randomized ids', 'quick, FIRE, randomized ids']
     """
-    labels = [system_name(config) for config in configs]
+    labels = [
+        f"{recipe}, {system_name(config)}" if recipe else system_name(config)
+        for config, recipe in zip(configs, _telling(configs, recipes), strict=True)
+    ]
     varying = [name for name in (differences(configs) or [{}])[0] if name not in ("encoding", "positions")]
     settings = [[f"{name.rpartition('.')[2]} {row[name]}" for name in varying] for row in differences(configs)]
     same = {label for label in labels if len({repr(configs[i]) for i in _places(labels, label)}) > 1}
@@ -40,13 +47,23 @@ def setting_labels(configs: Sequence[Row]) -> list[str]:
     ]
 
 
-def run_labels(configs: Sequence[Row], ids: Sequence[str]) -> list[str]:
+def run_labels(configs: Sequence[Row], ids: Sequence[str], recipes: Sequence[str]) -> list[str]:
     """The same for single runs: with the seed of the weights, and with the id where even that is not enough."""
-    labels = [
-        f"{label}, seed {config['seeds']['weights']}"
-        for label, config in zip(setting_labels([_without_seeds(config) for config in configs]), configs, strict=True)
-    ]
+    settings = setting_labels([_without_seeds(config) for config in configs], recipes)
+    labels = [f"{label}, seed {config['seeds']['weights']}" for label, config in zip(settings, configs, strict=True)]
     return [f"{label} ({run})" if labels.count(label) > 1 else label for label, run in zip(labels, ids, strict=True)]
+
+
+def _telling(configs: Sequence[Row], recipes: Sequence[str]) -> list[str]:
+    """The recipe of each config; empty for all if that tells nothing apart.
+
+    Seeds of one setting may have been started from its recipe and from a file of another name: the first counts.
+    """
+    named: dict[str, str] = {}
+    for config, recipe in zip(configs, recipes, strict=True):
+        named[repr(config)] = named.get(repr(config)) or recipe
+    several = len(set(named.values())) > 1
+    return [named[repr(config)] if several else "" for config in configs]
 
 
 def system_name(config: Row) -> str:

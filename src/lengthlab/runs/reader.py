@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from lengthlab.runs import seal
 from lengthlab.runs.columns import Row, is_number, is_whole, settings_of
 from lengthlab.runs.files import Damaged, parse_yaml, read_json, read_rows, read_text
+from lengthlab.runs.lock import state_now
 from lengthlab.runs.weights import read_parameters
 
 Check = Callable[[Any], bool]
@@ -166,7 +167,7 @@ class Loaded:
 
 
 def read_runs(folder: Path) -> Loaded:
-    """Read every run folder in `folder`; a folder that does not exist has none."""
+    """Every run in `folder` as it is now: one whose process is gone is stopped. A folder that is not there has none."""
     loaded = Loaded(folder)
     if not folder.exists():
         return loaded
@@ -180,6 +181,7 @@ def read_runs(folder: Path) -> Loaded:
             loaded.skipped.append(Skipped(place, damage.reason, damage.rows))
 
         if record := read_run(path, remember):
+            record.row["state"] = state_now(path, record.row["state"])
             loaded.records.append(record)
     loaded.records.sort(key=lambda record: (record.row["started"] or record.row["ended"] or "", record.id))
     return loaded

@@ -19,6 +19,7 @@ errors.json         what an analysis of the mistakes came to, if there was one
 import json
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -102,6 +103,12 @@ class Run:
         return self.path.name
 
     @property
+    def resume_command(self) -> str:
+        """What to type to resume it: with its id if that finds it, or else with its folder."""
+        inside = self.path.absolute().parent == runs_folder().absolute()
+        return shlex.join(["lengthlab", "train", "--resume", self.id if inside else str(self.path)])
+
+    @property
     def config(self) -> "Config":
         from lengthlab.config.load import validate
 
@@ -109,7 +116,7 @@ class Run:
         try:
             data = read_config(path, kept)
         except FileNotFoundError:
-            cure = f"lengthlab train --resume {self.path} writes it anew from its checkpoint"
+            cure = f"{self.resume_command} writes it anew from its checkpoint"
             raise Damaged(path, seal.MISSING, cure=cure) from None
         try:
             config = validate(data)

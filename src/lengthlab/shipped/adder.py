@@ -12,6 +12,7 @@ from lengthlab.export.file import open_model
 from lengthlab.model.transformer import Transformer
 from lengthlab.runs.run import Run
 from lengthlab.shipped import DEFAULT, shipped_file, shipped_names
+from lengthlab.tasks import adds_two_numbers
 
 LONGEST = 2000  # digits; the attention of the whole question is in memory at once
 
@@ -25,7 +26,7 @@ class Adder:
     pipeline: Pipeline
 
     def __post_init__(self) -> None:
-        if self.pipeline.task.symbol != "+" or self.pipeline.task.operands != 2:
+        if not adds_two_numbers(self.pipeline.config.task.model_dump()):
             raise UserError(f"{self.name} was not trained to add two numbers")
 
     @cached_property

@@ -42,7 +42,7 @@ class Nursery:
     """Starts children, each of which trains one config with one thread."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None  # which forks them; None before the first
         self._requests: socket.socket | None = None
 
     def start(self, job: dict[str, Any], runs: Path) -> "Child":
@@ -57,12 +57,12 @@ class Nursery:
 
     def _open(self) -> socket.socket:
         """Where to ask for a child; of a new process if there is none, or if something killed it."""
-        if self._process and self._process.poll() is not None:
+        if self.process and self.process.poll() is not None:
             self.close()
         if self._requests is None:
             self._requests, theirs = socket.socketpair()
             with theirs:
-                self._process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     [sys.executable, "-m", "lengthlab.sweep.child"],
                     env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
                     stdin=theirs.fileno(),
@@ -74,10 +74,10 @@ class Nursery:
 
     def close(self) -> None:
         """End the process; children that it has started are not touched."""
-        if self._process and self._requests:
+        if self.process and self._requests:
             self._requests.close()
-            self._process.wait()
-        self._process = self._requests = None
+            self.process.wait()
+        self.process = self._requests = None
 
 
 class Child:

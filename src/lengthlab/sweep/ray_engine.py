@@ -50,7 +50,7 @@ class RayEngine:
                 opening.enter_context(_environment(**QUIET))
                 self._ray = _connect(self._options.address, self._options.gpus)
             else:
-                folder = Path(opening.enter_context(_private_folder()))
+                folder = Path(opening.enter_context(private_folder()))
                 opening.enter_context(_environment(**own_cluster(folder)))
                 self._ray = _start(folder, self.slots or 1, self._options.gpus)
             opening.callback(self._ray.shutdown)
@@ -158,7 +158,7 @@ def own_cluster(folder: Path) -> dict[str, str]:
     }
 
 
-def _private_folder() -> tempfile.TemporaryDirectory[str]:
+def private_folder() -> tempfile.TemporaryDirectory[str]:
     """Not below $TMPDIR, which may be too long for the names of Ray's sockets.
 
     The name holds our process, so that what a killed one left is found and removed.

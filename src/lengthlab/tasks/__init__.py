@@ -1,5 +1,7 @@
 """Tasks draw problems: operands and their answer, as digits. They know nothing of text."""
 
+from typing import Any
+
 from lengthlab.config.registry import Registry
 
 TASKS = Registry("task", __name__, default="addition")
@@ -11,3 +13,8 @@ TASKS.add("reverse", "sequences:Reverse", "the digits from the other end")
 TASKS.add("sort", "sequences:Sort", "the digits in ascending order")
 TASKS.add("parity", "sequences:Parity", "whether the number of ones among bits is odd")
 __getattr__ = TASKS.class_named  # every registered class is an attribute of this package, imported when asked for
+
+
+def adds_two_numbers(task: dict[str, Any]) -> bool:
+    """Whether a config's `task` is the sum of two numbers, which models can be asked for and the board is about."""
+    return task.get("kind") == "addition" and task.get("operands", 2) == 2

@@ -31,8 +31,7 @@ def examine(run: Run) -> Examined:
     """Look at every file of a run."""
     found = Examined()
     usable = _checkpoints(run, found)
-    resume = f"lengthlab train --resume {run.path}" if usable else ""
-    fresh = f"lengthlab train --resume {run.path} --fresh"
+    resume, fresh = run.resume_command if usable else "", f"{run.resume_command} --fresh"
     damage: dict[str, str] = {}
 
     def remember(error: Damaged) -> None:

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lengthlab.config.training import TrainingOptions
-from lengthlab.model.between import kernels_here
 from lengthlab.model.build import CPU, device_of
+from lengthlab.model.halves import kernels_here
 from lengthlab.model.kernels.library import compiler
 
 # Training FLOPs from which compiling saves more time than it takes, where no kernel does the same at once. fp32 from

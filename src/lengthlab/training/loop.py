@@ -115,9 +115,7 @@ class Trainer:
             self._end("interrupted", f"interrupted at step {self.progress.steps} of {steps}")
             raise
         except OSError as error:
-            message = (
-                f"cannot use {self.run.path} ({error.strerror}); lengthlab train --resume {self.run.id} resumes it"
-            )
+            message = f"cannot use {self.run.path} ({error.strerror}); {self.run.resume_command} resumes it"
             self._end("failed", message)
             raise RunFailed(message) from error
         except Exception as error:

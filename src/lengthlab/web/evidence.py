@@ -10,6 +10,8 @@ from lengthlab.paper.tables import Results
 from lengthlab.runs.database import Database
 from lengthlab.runs.groups import compare_groups, select
 from lengthlab.runs.reader import Loaded, Record
+from lengthlab.runs.run import Run
+from lengthlab.tasks import adds_two_numbers
 from lengthlab.web.models import run_model, setting_title
 from lengthlab.web.schema import Claim, Claims, Compared, Curves, Group, RunRow, RunTable
 
@@ -19,13 +21,13 @@ POINTS = 400  # of a loss curve
 
 def run_table(loaded: Loaded, condition: str) -> RunTable:
     """The runs that fulfil a condition, the newest first."""
-    rows = [run_row(record) for record in reversed(chosen_by(loaded, condition))]
+    rows = [run_row(record, loaded.folder) for record in reversed(chosen_by(loaded, condition))]
     return RunTable(runs=rows, total=len(loaded.records), note=loaded.complaint)
 
 
-def run_row(record: Record) -> RunRow:
+def run_row(record: Record, folder: Path) -> RunRow:
     row = record.row
-    task = row["config"].get("task") or {}
+    dead = row["state"] in ("stopped", "interrupted")
     return RunRow(
         id=record.id,
         state=row["state"],
@@ -41,8 +43,8 @@ def run_row(record: Record) -> RunRow:
         loss=_finite(row["final_loss"]),
         message=row["message"],
         scores=record.scores,
-        resume=f"lengthlab train --resume {record.id}" if row["state"] in ("stopped", "interrupted") else None,
-        asks=row["parameters"] is not None and task.get("kind") == "addition" and task.get("operands", 2) == 2,
+        resume=Run(folder / record.id).resume_command if dead else None,
+        asks=row["parameters"] is not None and adds_two_numbers(row["config"]["task"]),
     )
 
 

@@ -10,11 +10,11 @@ from lengthlab.errors import UserError
 from lengthlab.export.facts import Score, recipe_of, told_by_code
 from lengthlab.export.file import read_facts
 from lengthlab.runs.labels import system_name
-from lengthlab.runs.lock import state_now
 from lengthlab.runs.reader import Loaded, Record, read_runs
 from lengthlab.runs.run import Run
 from lengthlab.shipped import shipped_file, shipped_names
 from lengthlab.shipped.adder import Adder, run_adder, shipped_adder
+from lengthlab.tasks import adds_two_numbers
 from lengthlab.web.schema import Model, ModelDetails
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # an id, never a path
@@ -41,14 +41,12 @@ class Library:
 
     def read(self) -> Loaded:
         """All runs as they are now."""
-        loaded = read_runs(self.runs)
-        for record in loaded.records:
-            record.row["state"] = state_now(self.runs / record.id, record.row["state"])
-        return loaded
+        return read_runs(self.runs)
 
     def models(self) -> list[Model]:
         """Shipped models first, then runs that have weights, the newest first."""
-        runs = [record for record in reversed(self.read().records) if _adds(record) and self._weights(record.id)]
+        adding = [record for record in self.read().records if adds_two_numbers(record.row["config"]["task"])]
+        runs = [record for record in reversed(adding) if self._weights(record.id)]
         return [*map(shipped_model, shipped_names()), *map(run_model, runs)]
 
     def details(self, name: str) -> ModelDetails:
@@ -58,8 +56,8 @@ class Library:
             facts = read_facts(shipped_file(name))
             model, told, chosen, recipe = shipped_model(name), facts.told, facts.chosen, facts.recipe
         else:
-            config = adder.pipeline.config
-            model, told, chosen, recipe = run_model(self._record(name)), told_by_code(config), "", recipe_of(config)
+            told, chosen, recipe = told_by_code(adder.pipeline.config), "", recipe_of(self.run(name))
+            model = run_model(self._record(name))
         tested = max([100, *(score.digits for score in model.scores)])
         return ModelDetails(
             **model.model_dump(),
@@ -130,8 +128,3 @@ def _score(line: dict[str, Any]) -> Score:
         low=line.get("low", exact),
         high=line.get("high", exact),
     )
-
-
-def _adds(record: Record) -> bool:
-    task = record.row["config"].get("task") or {}
-    return task.get("kind") == "addition" and task.get("operands", 2) == 2

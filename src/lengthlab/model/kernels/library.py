@@ -15,8 +15,16 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
-OPTIONS = ("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-shared", "-fPIC")
+import torch
+
+# Read when the program starts: its kernels fit its Python code even if the files change while it runs.
+SOURCES = {path.name: path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.[ch]*"))}
+NUMBERS = {torch.float32: "float", torch.bfloat16: "Half"}  # what kernels read and write, by their own names
+TILE = 6  # rows that a product computes at once, times two vectors: twelve of at least sixteen registers hold sums
+OPTIONS = (
+    *("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-shared", "-fPIC", f"-DTILE={TILE}"),
+    "-fno-strict-aliasing",  # pairs of bf16 are read as one word
+)
 
 
 def compiler() -> str | None:
@@ -35,13 +43,12 @@ def _library(name: str, definitions: tuple[str, ...]) -> ctypes.CDLL | None:
     found = compiler()
     if found is None:
         return None
-    sources = b"".join(path.read_bytes() for path in (FOLDER / f"{name}.cpp", FOLDER / "vectors.h"))
     about = [found, *OPTIONS, *definitions, platform.machine(), _processor()]
-    digest = hashlib.sha256(sources + "\n".join(about).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(b"".join(SOURCES.values()) + "\n".join(about).encode()).hexdigest()[:16]
     try:
         path = _cache_folder() / f"{name}-{digest}.so"
         if not path.exists():
-            _compile([found, *OPTIONS, *definitions, str(FOLDER / f"{name}.cpp")], path)
+            _compile([found, *OPTIONS, *definitions, f"{name}.cpp"], path)
         return ctypes.CDLL(str(path))
     except (OSError, subprocess.CalledProcessError):  # no writable folder, or a compiler that does not know an option
         return None
@@ -50,14 +57,11 @@ def _library(name: str, definitions: tuple[str, ...]) -> ctypes.CDLL | None:
 def _compile(command: list[str], path: Path) -> None:
     """Compile to a file beside the wanted one and rename it, since several processes may do so at once."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".so")
-    os.close(handle)
-    try:
-        subprocess.run([*command, "-o", temporary], check=True, capture_output=True)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for name, text in SOURCES.items():
+            Path(folder, name).write_bytes(text)
+        subprocess.run([*command, "-o", "made.so"], check=True, capture_output=True, cwd=folder)
+        os.replace(Path(folder, "made.so"), path)
 
 
 def _cache_folder() -> Path:
