@@ -14,6 +14,7 @@ ORDER = [
     {"config.yaml_text", "config.registry", "config.sections", "config.lengths"},
     {"analysis.names", "seeding", "statistics"},
     {"runs.files", "runs.environment"},
+    {"model.kernels"},
     {"tasks"},
     {"formats"},
     {"positions"},

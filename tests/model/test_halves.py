@@ -11,6 +11,7 @@ from lengthlab.model.between import geglu, rms_norm
 from lengthlab.model.biased import biased_attention
 from lengthlab.model.halves import can_be_one, first_half, second_half
 from lengthlab.model.kernels.library import compiler, library
+from lengthlab.optimizers import orthogonalise as newton_schulz
 
 pytestmark = [
     pytest.mark.skipif(compiler() is None, reason="no C++ compiler here"),
@@ -97,6 +98,10 @@ def attention(kind: torch.dtype, q: Tensor, k: Tensor, v: Tensor, bias: Tensor) 
     return [biased_attention(q.to(kind), k.to(kind), v.to(kind), bias, 0.3)]
 
 
+def updates(kind: torch.dtype, matrices: Tensor) -> list[Tensor]:
+    return [newton_schulz.orthogonalise(matrices, steps=2, precision=kind)]
+
+
 @pytest.mark.parametrize(
     ("flag", "kind"),
     [("-mno-avx512bf16", torch.bfloat16), ("-mno-avx512f", torch.bfloat16), ("-mno-avx512f", torch.float32)],
@@ -111,9 +116,11 @@ def test_other_processors_compute_the_same(flag: str, kind: torch.dtype, monkeyp
         (second, inputs_of(second, 61, 32, 48)),
         (attention, [*qkv, random(1, 2, 37, 37, seed=3)]),
     ]
-    here = [computed(case, kind, inputs) for case, inputs in cases]
-    for module in (halves, biased):
+    matrices = random(3, 48, 80)
+    here = [*(computed(case, kind, inputs) for case, inputs in cases), updates(kind, matrices)]
+    for module in (halves, biased, newton_schulz):
         monkeypatch.setattr(module, "library", lambda name, *definitions: library(name, *definitions, flag))
-    for (case, inputs), found in zip(cases, here, strict=True):
-        for one, other in zip(found, computed(case, kind, inputs), strict=True):
+    there = [*(computed(case, kind, inputs) for case, inputs in cases), updates(kind, matrices)]
+    for found, wanted in zip(here, there, strict=True):
+        for one, other in zip(found, wanted, strict=True):
             assert (one.double() - other.double()).norm() < SAME[kind] * one.norm()

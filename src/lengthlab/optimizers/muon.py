@@ -1,9 +1,7 @@
-"""Muon (Jordan et al. 2024), with the rules of `torch.optim.Muon` and a batched, full-precision iteration.
+"""Muon (Jordan et al. 2024), with the rules of `torch.optim.Muon` and an iteration of our own (`orthogonalise.py`).
 
-torch's own runs Newton-Schulz in bfloat16, one matrix at a time. A CPU without bf16 arithmetic multiplies such
-matrices at 1-3 GFLOPS instead of 70 (AMD Zen 3, torch 2.13): for the matrices of zhou2024-mini torch's update
-takes 0.6 s and this one 0.03 s, beside 0.32 s for a whole training step. Here all matrices of one shape are
-orthogonalised together, in the precision asked for; in bfloat16 the updates agree with torch's (see the tests).
+All matrices of one shape are orthogonalised together, in the precision asked for; in bfloat16 the updates agree with
+torch's (see the tests).
 """
 
 import math
@@ -18,20 +16,7 @@ from torch.optim import Optimizer
 from lengthlab.optimizers.adamw import adamw
 from lengthlab.optimizers.optimizer import OptimizerChoice, QuickStart
 from lengthlab.optimizers.options import MuonOptions
-
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-
-
-def orthogonalise(matrices: Tensor, steps: int = 5, precision: torch.dtype = torch.float32) -> Tensor:
-    """Move the singular values of each matrix (N, rows, columns) near 1 by `steps` quintic Newton-Schulz steps."""
-    a, b, c = COEFFICIENTS
-    tall = matrices.shape[1] > matrices.shape[2]
-    x = (matrices.mT if tall else matrices).to(precision)
-    x = x / x.flatten(1).norm(dim=1).clamp(min=1e-7)[:, None, None]
-    for _ in range(steps):
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return (x.mT if tall else x).to(matrices.dtype)
+from lengthlab.optimizers.orthogonalise import orthogonalise
 
 
 class Muon(QuickStart):

@@ -100,12 +100,38 @@ static void add_products(const Word *left, long left_step, const Word *right, lo
   if (j < n) add_panel<Number, N, 1>(left, left_step, right + j, n, words, count, sums + j, n);
 }
 
+// A square of N x N words turned over in registers: log2(N) rounds exchange blocks of 1, 2, 4, ... words.
+template <int N, int SIZE = 1> static inline void turn_over(typename Vectors<N>::Int (&rows)[N]) {
+  if constexpr (SIZE < N) {
+#pragma GCC unroll 16
+    for (int i = 0; i < N; i++)
+      if (!(i & SIZE)) exchange<N, SIZE>(rows[i], rows[i + SIZE]);
+    turn_over<N, 2 * SIZE>(rows);
+  }
+}
+
+// N columns of rows (count, N or more), `step` words apart, become N rows, `to_step` apart; rows beyond the last are zeros
+template <int N, typename Word>
+static inline void transpose_square(const Word *rows, long step, long count, Word *to, long to_step) {
+  typedef typename Vectors<N>::Int Words;
+  Words square[N];
+#pragma GCC unroll 16
+  for (int i = 0; i < N; i++) square[i] = i < count ? load<Words>(rows + i * step) : Words{};
+  turn_over<N>(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < N; i++) store(to + i * to_step, square[i]);
+}
+
 // rows (count, words) transposed, in panels (words, 2 N); rows beyond the last are zeros
 template <int N, typename Word> static void transpose(const Word *rows, long words, long count, Word *panels) {
-  for (long t = 0; t < count; t += 2 * N)
-    for (long d = 0; d < words; d++)
-      for (int j = 0; j < 2 * N; j++)
-        panels[t * words + d * 2 * N + j] = t + j < count ? rows[(t + j) * words + d] : 0;
+  for (long t = 0; t < up_to(2 * N, count); t += N) {
+    Word *panel = panels + t / (2 * N) * (2 * N) * words + t % (2 * N);
+    long d = 0;
+    for (; d + N <= words; d += N)
+      transpose_square<N>(rows + t * words + d, words, count - t, panel + d * 2 * N, 2 * N);
+    for (; d < words; d++)
+      for (int j = 0; j < N; j++) panel[d * 2 * N + j] = t + j < count ? rows[(t + j) * words + d] : 0;
+  }
 }
 
 // numbers (count, columns) with words across rows: (count / 2, columns); for floats they are as they are

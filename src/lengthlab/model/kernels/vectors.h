@@ -3,6 +3,7 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <utility>
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
@@ -98,6 +99,32 @@ static inline typename Vectors<N>::Float with_products(typename Vectors<N>::Floa
   sums += bits_of<V>(pairs << 16) * bits_of<float>(pair << 16);
   return sums + bits_of<V>(pairs & (int)upper) * bits_of<float>(pair & upper);
 #endif
+}
+
+// the lane that stands at `lane` once two vectors have exchanged blocks of SIZE lanes: the upper ones of the first for
+// the lower ones of the second; lanes of the second count from N on
+template <int N, int SIZE, bool FIRST> static constexpr int exchanged(int lane) {
+  if (FIRST) return lane & SIZE ? N + lane - SIZE : lane;
+  return lane & SIZE ? N + lane : lane + SIZE;
+}
+
+template <int N, int SIZE, int... LANE>
+static inline void exchange(typename Vectors<N>::Int &a, typename Vectors<N>::Int &b,
+                            std::integer_sequence<int, LANE...>) {
+  typedef typename Vectors<N>::Int I;
+#if defined(__clang__)
+  const I first = __builtin_shufflevector(a, b, exchanged<N, SIZE, true>(LANE)...);
+  b = __builtin_shufflevector(a, b, exchanged<N, SIZE, false>(LANE)...);
+#else
+  const I first = __builtin_shuffle(a, b, I{exchanged<N, SIZE, true>(LANE)...});
+  b = __builtin_shuffle(a, b, I{exchanged<N, SIZE, false>(LANE)...});
+#endif
+  a = first;
+}
+
+// the upper of each two blocks of SIZE lanes of `a` for the lower one of `b`
+template <int N, int SIZE> static inline void exchange(typename Vectors<N>::Int &a, typename Vectors<N>::Int &b) {
+  exchange<N, SIZE>(a, b, std::make_integer_sequence<int, N>());
 }
 
 // the two halves of a vector
