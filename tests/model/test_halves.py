@@ -88,6 +88,30 @@ def test_the_first_half_makes_as_many_as_it_is_asked_for(parts: int) -> None:
     compare(first, torch.float32, inputs_of(first, 30, 32, 0, parts), first_in_torch)
 
 
+@pytest.mark.parametrize("kind", list(CLOSE))
+def test_several_threads_compute_the_same(kind: torch.dtype) -> None:
+    cases: list[tuple[Half, list[Tensor]]] = [
+        (first, inputs_of(first, 61, 32, 0)),
+        (second, inputs_of(second, 61, 32, 48)),
+    ]
+    matrices = random(3, 48, 80)
+    in_one = [*(computed(case, kind, inputs) for case, inputs in cases), updates(kind, matrices)]
+    torch.set_num_threads(2)
+    try:
+        in_two = [*(computed(case, kind, inputs) for case, inputs in cases), updates(kind, matrices)]
+    finally:
+        torch.set_num_threads(1)
+    for one, two in zip(in_one, in_two, strict=True):
+        for wanted, found in zip(one, two, strict=True):
+            assert (wanted.double() - found.double()).norm() < SAME[kind] * wanted.norm()
+
+
+def test_few_tokens_are_left_to_torch_when_nothing_is_learned() -> None:
+    assert can_be_one(torch.zeros(1, 2, 32), 64)
+    with torch.no_grad():
+        assert not can_be_one(torch.zeros(1, 2, 32), 64) and can_be_one(torch.zeros(2, 30, 32), 64)
+
+
 def test_what_fits() -> None:
     assert can_be_one(torch.zeros(1, 2, 32), 64)
     assert not can_be_one(torch.zeros(1, 2, 24), 64) and not can_be_one(torch.zeros(1, 2, 32), 24)

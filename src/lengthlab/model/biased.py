@@ -17,14 +17,14 @@ it is done in torch, in pieces of the batch that fit into a cache (`attention_in
 
 import ctypes
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from lengthlab.model.kernels.library import NUMBERS, library
+from lengthlab.model.kernels.threads import parts, side_by_side
 
 NUMBERS_AT_ONCE = 2**16  # logits of a piece: 256 KiB in fp32, of which several copies exist at a time
 QUERIES_AT_ONCE = 64
@@ -180,12 +180,7 @@ def _like_tokens(tensor: Tensor) -> Tensor:
 
 
 def _in_threads(call: Any, problem: _Problem, examples: int, heads: int, by_head: bool) -> None:
-    """Split the heads over torch's threads; ctypes lets them run side by side."""
-    threads = min(torch.get_num_threads(), heads) if by_head else 1
-    bounds = [heads * thread // threads for thread in range(threads + 1)]
-    arguments = [(ctypes.byref(problem), *map(ctypes.c_long, (0, examples, a, b))) for a, b in pairwise(bounds)]
-    if threads == 1:
-        call(*arguments[0])
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda part: call(*part), arguments))
+    """Split the heads over torch's threads, if each of them can be computed by itself."""
+    ranges = parts(heads) if by_head else [(0, heads)]
+    arguments = [(ctypes.byref(problem), *map(ctypes.c_long, (0, examples, *heads))) for heads in ranges]
+    side_by_side([partial(call, *one) for one in arguments])

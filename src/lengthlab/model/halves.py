@@ -1,4 +1,4 @@
-"""The two halves of a block around its attention, each as one function, for training on a CPU.
+"""The two halves of a block around its attention, each as one function, on a CPU.
 
 Written in torch they are a dozen functions, each of which goes through memory. The kernels (`kernels/halves.cpp`) take
 48 tokens at a time through all of it; the backward passes compute the outputs of norms and GeGLU again, so that only
@@ -7,12 +7,16 @@ their inputs are kept.
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from lengthlab.model.kernels.library import NUMBERS, TILE, library
+from lengthlab.model.kernels.library import NUMBERS, ROWS, TILE, library
+from lengthlab.model.kernels.threads import parts, side_by_side
+
+FEW = 24  # tokens for which torch is as fast: a kernel first arranges the weights anew
 
 
 def first_half(x: Tensor, gain: Tensor, weights: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -32,14 +36,15 @@ def second_half(
 
 
 def kernels_here() -> bool:
-    """Whether this process has the kernels: on one thread, which is how small models train best on a CPU."""
-    return torch.get_num_threads() == 1 and _kernels(torch.float32) is not None
+    """Whether this process has the kernels."""
+    return _kernels(torch.float32) is not None
 
 
 def can_be_one(x: Tensor, hidden: int) -> bool:
     """Whether the kernels can compute the halves of a block of this width, with a feed-forward layer of that width."""
     fits = x.dtype is torch.float32 and x.shape[-1] % 16 == 0 and hidden % 16 == 0
-    return fits and x.device.type == "cpu" and kernels_here()
+    pays = torch.is_grad_enabled() or x.shape[:-1].numel() >= FEW
+    return fits and pays and x.device.type == "cpu" and kernels_here()
 
 
 class _FirstHalf(torch.autograd.Function):
@@ -48,7 +53,7 @@ class _FirstHalf(torch.autograd.Function):
         x, joined = x.contiguous(), torch.cat(weights).to(kind)
         made = [torch.empty_like(x, dtype=kind) for _ in weights]
         kept = [x, gain, joined, x.new_empty(x.shape[:-1])]
-        _call("first_forward", kind, [x.shape[:-1].numel(), x.shape[-1], len(weights)], [*kept, *made])
+        _forward("first_forward", kind, x, [x.shape[-1], len(weights)], [*kept, *made])
         ctx.save_for_backward(*kept)
         return tuple(made)
 
@@ -56,10 +61,9 @@ class _FirstHalf(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         x, gain, joined, _ = kept = ctx.saved_tensors
         d_made = [gradient.contiguous() for gradient in gradients]
-        d_x, d_gain, room = torch.empty_like(x), torch.zeros_like(gain), _room(joined)
-        sizes = [x.shape[:-1].numel(), x.shape[-1], len(d_made)]
-        _call("first_backward", joined.dtype, sizes, [*kept, d_x, d_gain, room, *d_made])
-        return None, d_x, d_gain, *room[:-TILE].chunk(len(d_made))
+        d_x, sizes = torch.empty_like(x), [x.shape[-1], len(d_made)]
+        d_gain, room = _backward("first_backward", joined.dtype, x, sizes, [*kept, d_x], [gain], [joined], d_made)
+        return None, d_x, d_gain, *room.chunk(len(d_made))
 
 
 class _SecondHalf(torch.autograd.Function):
@@ -76,34 +80,60 @@ class _SecondHalf(torch.autograd.Function):
         )
         x1, x2, inverse = torch.empty_like(x), torch.empty_like(x), x.new_empty(3, tokens.numel())
         kept = [attended, x, *gains, *weights, y, joined, z, x1, *inverse]
-        _call("second_forward", kind, [tokens.numel(), *down.shape], [*kept, x2])
+        _forward("second_forward", kind, x, down.shape, [*kept, x2])
         ctx.save_for_backward(*kept)
         return x2
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
         kept = ctx.saved_tensors
-        attended, x = kept[:2]
-        weights = kept[5:8]
-        d_x2 = gradients[0].contiguous()
-        d_attended, d_x, d_gains = torch.empty_like(attended), torch.empty_like(x), x.new_zeros(3, x.shape[-1])
-        rooms = [_room(weight) for weight in weights]
-        sizes = [x.shape[:-1].numel(), *weights[2].shape]
-        _call("second_backward", attended.dtype, sizes, [*kept, d_x2, d_attended, d_x, *d_gains, *rooms])
-        d_out, d_joined, d_down = (room[:-TILE] for room in rooms)
+        (attended, x), gains, weights = kept[:2], kept[2:5], kept[5:8]
+        d_attended, d_x = torch.empty_like(attended), torch.empty_like(x)
+        given = [*kept, gradients[0].contiguous(), d_attended, d_x]
+        sums = _backward("second_backward", attended.dtype, x, weights[2].shape, given, gains, weights)
+        *d_gains, d_out, d_joined, d_down = sums
         return d_attended, d_x, *d_gains, d_out, *d_joined.chunk(2), d_down
-
-
-def _room(weight: Tensor) -> Tensor:
-    """For the gradient of a weight, in fp32; the kernels write whole tiles of rows, so there is one more."""
-    return torch.zeros(len(weight) + TILE, weight.shape[1])
 
 
 def _kernels(kind: torch.dtype) -> ctypes.CDLL | None:
     return library("halves", f"-DNUMBER={NUMBERS[kind]}")
 
 
-def _call(name: str, kind: torch.dtype, sizes: Sequence[int], tensors: Sequence[Tensor]) -> None:
-    """Call a kernel with the sizes and addresses of its problem, 64 bits each."""
+def _forward(name: str, kind: torch.dtype, x: Tensor, sizes: Sequence[int], tensors: Sequence[Tensor]) -> None:
+    """Call a kernel for the rows of x, in as many threads as torch has."""
+    ranges = parts(x.shape[:-1].numel(), ROWS)
+    side_by_side([partial(_call, name, kind, sizes, tensors, *one) for one in ranges])
+
+
+def _backward(
+    name: str,
+    kind: torch.dtype,
+    x: Tensor,
+    sizes: Sequence[int],
+    given: Sequence[Tensor],
+    gains: Sequence[Tensor],
+    weights: Sequence[Tensor],
+    last: Sequence[Tensor] = (),
+) -> list[Tensor]:
+    """The same for the backward pass; returns the gradients of gains and weights, which each thread sums by itself.
+
+    The kernels write whole tiles of a weight's rows, so there is room for one tile more.
+    """
+    ranges = parts(x.shape[:-1].numel(), ROWS)
+    rooms = [
+        [
+            *(torch.zeros(len(gain)) for gain in gains),
+            *(torch.zeros(len(weight) + TILE, weight.shape[1]) for weight in weights),
+        ]
+        for _ in ranges
+    ]
+    calls = zip(rooms, ranges, strict=True)
+    side_by_side([partial(_call, name, kind, sizes, [*given, *room, *last], *one) for room, one in calls])
+    sums = [torch.stack(same).sum(0) if len(same) > 1 else same[0] for same in zip(*rooms, strict=True)]
+    return [*sums[: len(gains)], *(total[:-TILE] for total in sums[len(gains) :])]
+
+
+def _call(name: str, kind: torch.dtype, sizes: Sequence[int], tensors: Sequence[Tensor], first: int, end: int) -> None:
+    """Call a kernel with the sizes and addresses of its problem, 64 bits each, for some of its rows."""
     numbers = [*sizes, *(tensor.data_ptr() for tensor in tensors)]
-    getattr(_kernels(kind), name)((ctypes.c_int64 * len(numbers))(*numbers))
+    getattr(_kernels(kind), name)((ctypes.c_int64 * len(numbers))(*numbers), ctypes.c_long(first), ctypes.c_long(end))

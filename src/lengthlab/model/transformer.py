@@ -66,7 +66,7 @@ class Block(nn.Module):
         """
         norms = cast(list[RMSNorm], list(self.norms))
         attention_in, attention_out, feedforward_in, feedforward_out = norms
-        plain = self.training and not self.dropout and self.feedforward.compiled is None
+        plain = not (self.training and self.dropout) and self.feedforward.compiled is None
         in_halves = plain and can_be_one(x, self.feedforward.gate.out_features)
         if words:  # in fp32 whatever autocast does: gradients of many tokens are added up here
             normed = Lookup(rms_norm(words.table, attention_in.weight), words.tokens)

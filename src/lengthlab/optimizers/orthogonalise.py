@@ -4,16 +4,18 @@
 
 moves the singular values of x near 1. torch's own Muon takes one matrix after the other, in bfloat16, which a CPU
 without bf16 arithmetic multiplies at 1-3 GFLOPS instead of 70 (AMD Zen 3, torch 2.13). Here all matrices of one shape
-are given together, with the precision of their products. On one thread of a CPU a kernel (`kernels/orthogonalise.cpp`)
-keeps each matrix in the caches and computes g and g g, which are symmetric, by half.
+are given together, with the precision of their products. On a CPU a kernel (`kernels/orthogonalise.cpp`) keeps each
+matrix in the caches and computes g and g g, which are symmetric, by half.
 """
 
 import ctypes
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from lengthlab.model.kernels.library import NUMBERS, library
+from lengthlab.model.kernels.threads import parts, side_by_side
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
@@ -38,13 +40,15 @@ def _in_torch(x: Tensor, steps: int) -> Tensor:
 
 def _kernel(x: Tensor, precision: torch.dtype) -> ctypes.CDLL | None:
     fits = x.dtype is torch.float32 and precision in NUMBERS and x.shape[1] % 16 == 0 and x.shape[2] % 16 == 0
-    if fits and x.device.type == "cpu" and torch.get_num_threads() == 1:
-        return library("orthogonalise", f"-DNUMBER={NUMBERS[precision]}")
-    return None
+    return library("orthogonalise", f"-DNUMBER={NUMBERS[precision]}") if fits and x.device.type == "cpu" else None
 
 
 def _in_caches(kernel: ctypes.CDLL, x: Tensor, steps: int) -> Tensor:
     x, coefficients = x.contiguous(), torch.tensor(COEFFICIENTS)
-    numbers = [*x.shape, steps, x.data_ptr(), coefficients.data_ptr()]
-    kernel.orthogonalise((ctypes.c_int64 * len(numbers))(*numbers))
+
+    def some(first: int, end: int) -> None:
+        numbers = [end - first, *x.shape[1:], steps, x[first].data_ptr(), coefficients.data_ptr()]
+        kernel.orthogonalise((ctypes.c_int64 * len(numbers))(*numbers))
+
+    side_by_side([partial(some, *one) for one in parts(len(x))])
     return x

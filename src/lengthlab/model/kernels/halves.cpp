@@ -1,11 +1,11 @@
-// The halves of a block before and after its attention, for one thread, forward and backward:
+// The halves of a block before and after its attention, forward and backward:
 //
 //     q, k, v = norm(x) times three matrices
 //     x1 = x + norm(attended out), n = norm(x1), x2 = x1 + norm(geglu(n gate, n up) down)
 //
-// A few rows at a time go through all of it and stay in the caches. What is kept for the backward pass: what the norms
-// read, and gate and up. NUMBER is what the products take: float, or Half for bf16; x, which is added up along the
-// blocks, is fp32 always.
+// A call takes the rows from `begin` to `end`; ROWS at a time go through all of it and stay in the caches. What is kept
+// for the backward pass: what the norms read, and gate and up. NUMBER is what the products take: float, or Half for
+// bf16; x, which is added up along the blocks, is fp32 always.
 #include "products.h"
 #include "rows.h"
 #include <algorithm>
@@ -15,14 +15,13 @@ typedef NUMBER Number;
 typedef Kind<Number, N> K;
 typedef K::Word Word;
 constexpr int PER = K::PER;
-constexpr int ROWS = 48;  // at a time
 static_assert(ROWS % TILE == 0, "whole tiles");
 
 struct First {
-  long rows, width, parts;    // up to three matrices
-  const float *x, *gain;      // (rows, width), (width)
-  const Number *weights;      // (parts * width, width)
-  float *inverse;             // kept
+  long width, parts;      // up to three matrices
+  const float *x, *gain;  // (rows, width), (width)
+  const Number *weights;  // (parts * width, width)
+  float *inverse;         // kept
   union {
     Number *made[3];  // (rows, width) each
     struct {
@@ -33,7 +32,7 @@ struct First {
 };
 
 struct Second {
-  long rows, width, hidden;
+  long width, hidden;
   const Number *attended;              // (rows, width)
   const float *x;                      // (rows, width)
   const float *gain[3];                // (width): after attention, before and after the feed-forward
@@ -90,13 +89,13 @@ static void add_up(const std::vector<Number> &left, long n, const std::vector<Nu
   add_products<Number, N>(a, n, b, ROWS / PER, n, sums, columns);
 }
 
-extern "C" void first_forward(const First *p) {
+extern "C" void first_forward(const First *p, long begin, long end) {
   const long width = p->width, columns = p->parts * width;
   const auto weights = panels_along(p->weights, columns, width);
   std::vector<Number> normed(ROWS * width);
   std::vector<float> products(ROWS * columns);
-  for (long first = 0; first < p->rows; first += ROWS) {
-    const long count = p->rows - first < ROWS ? p->rows - first : ROWS;
+  for (long first = begin; first < end; first += ROWS) {
+    const long count = end - first < ROWS ? end - first : ROWS;
     for (long r = 0; r < count; r++) {
       const float *x = p->x + (first + r) * width;
       const float inverse = p->inverse[first + r] = inverse_of(x, width);
@@ -109,15 +108,15 @@ extern "C" void first_forward(const First *p) {
   }
 }
 
-extern "C" void first_backward(const First *p) {
+extern "C" void first_backward(const First *p, long begin, long end) {
   const long width = p->width, columns = p->parts * width;
   const auto weights = panels_across(p->weights, columns, width);
   const long room = ROWS * columns + TILE;
   std::vector<Number> normed(room), d_made(room);
   std::vector<float> products(ROWS * width);
   std::vector<Word> left(room), right(room);
-  for (long first = 0; first < p->rows; first += ROWS) {
-    const long count = p->rows - first < ROWS ? p->rows - first : ROWS;
+  for (long first = begin; first < end; first += ROWS) {
+    const long count = end - first < ROWS ? end - first : ROWS;
     for (long r = 0; r < count; r++)
       for (long part = 0; part < p->parts; part++)
         std::memcpy(d_made.data() + r * columns + part * width, p->back.d_made[part] + (first + r) * width,
@@ -135,14 +134,14 @@ extern "C" void first_backward(const First *p) {
   }
 }
 
-extern "C" void second_forward(const Second *p) {
+extern "C" void second_forward(const Second *p, long begin, long end) {
   const long width = p->width, hidden = p->hidden, widest = width > 2 * hidden ? width : 2 * hidden;
   const auto out = panels_along(p->out, width, width), gate_up = panels_along(p->gate_up, 2 * hidden, width);
   const auto down = panels_along(p->down, width, hidden);
   std::vector<Number> attended(ROWS * width), normed(ROWS * width), mixed(ROWS * hidden);
   std::vector<float> products(ROWS * widest);
-  for (long first = 0; first < p->rows; first += ROWS) {
-    const long count = p->rows - first < ROWS ? p->rows - first : ROWS, at = first * width;
+  for (long first = begin; first < end; first += ROWS) {
+    const long count = end - first < ROWS ? end - first : ROWS, at = first * width;
     std::memcpy(attended.data(), p->attended + at, count * width * sizeof(Number));
     times(attended, width, out, width, products);
     for (long r = 0; r < count; r++) {
@@ -170,7 +169,7 @@ extern "C" void second_forward(const Second *p) {
   }
 }
 
-extern "C" void second_backward(const Second *p) {
+extern "C" void second_backward(const Second *p, long begin, long end) {
   const long width = p->width, hidden = p->hidden, widest = width > 2 * hidden ? width : 2 * hidden;
   const auto out = panels_across(p->out, width, width), gate_up = panels_across(p->gate_up, 2 * hidden, width);
   const auto down = panels_across(p->down, width, hidden);
@@ -178,8 +177,8 @@ extern "C" void second_backward(const Second *p) {
   std::vector<Number> attended(room), normed(room), mixed(room), d_y(room), d_joined(room), d_z(room);
   std::vector<float> products(ROWS * widest);
   std::vector<Word> left(room), right(room);
-  for (long first = 0; first < p->rows; first += ROWS) {
-    const long count = p->rows - first < ROWS ? p->rows - first : ROWS, at = first * width;
+  for (long first = begin; first < end; first += ROWS) {
+    const long count = end - first < ROWS ? end - first : ROWS, at = first * width;
     for (long r = 0; r < count; r++) {
       const long row = first + r, here = row * width;
       norm_row_back(p->z + here, p->gain[2], p->inverse[2][row], p->d_x2 + here, nullptr, d_z.data() + r * width,

@@ -21,8 +21,10 @@ import torch
 SOURCES = {path.name: path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.[ch]*"))}
 NUMBERS = {torch.float32: "float", torch.bfloat16: "Half"}  # what kernels read and write, by their own names
 TILE = 6  # rows that a product computes at once, times two vectors: twelve of at least sixteen registers hold sums
+ROWS = 8 * TILE  # tokens that go through half a block together
 OPTIONS = (
-    *("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-shared", "-fPIC", f"-DTILE={TILE}"),
+    *("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-shared", "-fPIC"),
+    *(f"-DTILE={TILE}", f"-DROWS={ROWS}"),
     "-fno-strict-aliasing",  # pairs of bf16 are read as one word
 )
 

@@ -1,4 +1,4 @@
-// Newton-Schulz steps for matrices that stay in the caches, for one thread: x <- a x + (b g + c g g) x with g = x x^T.
+// Newton-Schulz steps for matrices that stay in the caches: x <- a x + (b g + c g g) x with g = x x^T.
 // The products that give a symmetric matrix are computed for half of it. NUMBER is what the products take: float, or
 // Half for bf16; x itself and all sums are fp32.
 #include "products.h"

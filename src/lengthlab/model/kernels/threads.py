@@ -1,0 +1,38 @@
+"""Kernels in as many threads as torch uses; ctypes lets them run side by side."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import torch
+
+
+def parts(count: int, at_once: int = 1) -> list[tuple[int, int]]:
+    """A range for each thread, in whole multiples of `at_once`: (first, end).
+
+    >>> torch.set_num_threads(1)
+    >>> parts(100, 48)
+    [(0, 100)]
+    """
+    blocks = -(-count // at_once)
+    threads = max(1, min(torch.get_num_threads(), blocks))
+    bounds = [min(count, blocks * thread // threads * at_once) for thread in range(threads + 1)]
+    return list(pairwise(bounds))
+
+
+def side_by_side(calls: Sequence[Callable[[], object]]) -> None:
+    """Make all calls, the first of them in this thread."""
+    others = [_pool(len(calls) - 1).submit(call) for call in calls[1:]]
+    calls[0]()
+    for other in others:
+        other.result()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
