@@ -1,10 +1,12 @@
 """The tables of LOG.md, in Markdown: every seed with its 95% interval, and recipes against each other seed by seed."""
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 from lengthlab.figures.far import TESTS
-from lengthlab.statistics import compare, percent, t_interval
+from lengthlab.statistics import percent
+from lengthlab.statistics.difference import paired_difference
 
 Row = dict[str, Any]
 LEVEL = 0.99
@@ -63,7 +65,7 @@ def cell(row: Row | None) -> str:
 
 
 def paired_table(rows: Sequence[Row], first: str, second: str) -> str:
-    """Differences of exact match over the seeds that both have: Student's interval and a permutation test of pairs."""
+    """Differences of exact match over the seeds that both have, pair by pair."""
     lines = []
     for test, words in TESTS.items():
         tested = sorted({row["digits"] for row in rows if row["test"] == test and row["digits"] >= NEAR})
@@ -75,11 +77,10 @@ def paired_table(rows: Sequence[Row], first: str, second: str) -> str:
             both = sorted(a.keys() & b.keys())
             if len(both) < FEWEST_PAIRS:
                 continue
-            low, high = t_interval([a[seed] - b[seed] for seed in both])
-            result = compare({str(s): a[s] for s in both}, {str(s): b[s] for s in both}, paired=True)
-            means = [percent(mean) for mean in result.means]
-            points = f"{100 * result.difference:+.1f} ({100 * low:.1f} to {100 * high:.1f})"
-            lines.append([words, f"{digits:,}", str(len(both)), *means, points, f"{result.p:.2g}"])
+            value, low, high, p = paired_difference([(a[seed], b[seed]) for seed in both])
+            means = [percent(fmean(side[seed] for seed in both)) for side in (a, b)]
+            points = f"{100 * value:+.1f} ({100 * low:.1f} to {100 * high:.1f})"
+            lines.append([words, f"{digits:,}", str(len(both)), *means, points, f"{p:.2g}"])
     if not lines:
         return f"Fewer than {FEWEST_PAIRS} seeds have finished in both."
     return markdown(["test", "digits", "pairs", first, second, "difference in points (95%)", "p"], lines)

@@ -33,15 +33,15 @@ def test_five_seeds_are_compared_as_groups(runs: Callable[..., None], lengthlab:
     status, out, err = lengthlab(*ARGUMENTS, "--names", "FIRE,RoPE")
     assert status == 0 and err == ""
     assert "FIRE (encoding = 'fire'): 5 seeds: mean 88%" in out and "RoPE (encoding = 'rope'): 5 seeds: mean 41%" in out
-    assert "FIRE beats RoPE at 12 digits: 88% against 41% in the mean over 5 seeds each (difference 47 points" in out
-    assert "exact permutation test, p = 0.0079" in out
+    assert "FIRE beats RoPE at 12 digits: 88% against 41% on average over 5 seeds each (difference 47 points" in out
+    assert "p = 0.0079 in a permutation test" in out
 
 
 def test_six_seeds_are_paired_unless_told_otherwise(runs: Callable[..., None], lengthlab: Command) -> None:
     runs("fire", FIRE)
     runs("rope", ROPE)
     result = json.loads(lengthlab(*ARGUMENTS, "--json")[1])
-    assert result["comparison"]["paired"] and result["comparison"]["p"] == 2 / 64
+    assert result["comparison"]["paired"] and result["comparison"]["least_p"] == 2 / 64
     assert result["comparison"]["n"] == [6, 6] and result["groups"][0]["runs"] == [f"fire{seed}" for seed in range(6)]
     assert result["groups"][1]["seeds"] == {str(seed): score for seed, score in enumerate(ROPE)}
     expected = compare(*({str(s): v for s, v in enumerate(g)} for g in (FIRE, ROPE)), paired=True)
@@ -58,7 +58,7 @@ def test_long_conditions_get_short_names(runs: Callable[..., None], lengthlab: C
     runs("rope", ROPE[:3])
     _, out, _ = lengthlab("compare", "encoding = 'fire' and layers > 0", *ARGUMENTS[2:])
     assert "A (encoding = 'fire' and layers > 0): 3 seeds" in out and "difference between A and B at 12 digits" in out
-    assert "With so few seeds p cannot be below 0.1, whatever they score" in out
+    assert "So few seeds cannot show a difference, whatever they score" in out
 
 
 def test_what_a_reader_should_know_is_noted(runs: Callable[..., None], make_run: MakeRun, lengthlab: Command) -> None:

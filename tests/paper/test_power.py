@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lengthlab.paper import decide as module
-from lengthlab.paper.decide import LEAST_PAIRS
+from lengthlab.statistics.difference import LEAST_PAIRS
 
 
 def test_more_seeds_and_more_luck_in_common_find_smaller_differences(

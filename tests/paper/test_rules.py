@@ -8,9 +8,9 @@ import pytest
 
 from lengthlab.paper.claim import Finding, Verdict
 from lengthlab.paper.claims import claim_named
-from lengthlab.paper.decide import LEAST_PAIRS, LEVEL, difference, paired_difference
 from lengthlab.paper.measures import SHARES
 from lengthlab.paper.tables import Results, write_tables
+from lengthlab.statistics.difference import LEAST_PAIRS, LEVEL, difference, paired_difference
 
 TRAINED, SEEDS, SUMS = 6, 5, 64
 Rows = list[dict[str, Any]]

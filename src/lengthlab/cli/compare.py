@@ -25,8 +25,8 @@ def compare(
 ) -> None:
     """Compare two groups of runs over their seeds.
 
-    Prints a summary of each group, their difference with its 95% interval, a
-    permutation test and the effect size, in one sentence.
+    Prints a summary of each group and, in one sentence, their difference with
+    its 95% interval, its p value and the effect size.
 
     lengthlab compare "encoding = 'fire'" "encoding = 'rope'" --digits 15
     """

@@ -145,7 +145,7 @@ def _print(groups: "Sequence[Group]", described: Sequence[dict[str, Any]], chose
         out.say(f"they differ in {plural(more, 'more setting')} than shown: {example}", "dim")
     trained = sorted({found.trained for found in groups})
     out.say(
-        f"trained on 1-{' or 1-'.join(map(str, trained))} digits; 95% intervals of the mean, bootstrapped over seeds; "
+        f"trained on 1-{' or 1-'.join(map(str, trained))} digits; 95% intervals of the mean over seeds; "
         "the factor is the longest length up to which every tested length is mastered, over the training length",
         "dim",
     )

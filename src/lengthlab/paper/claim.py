@@ -13,6 +13,7 @@ from lengthlab.config.sections import Section
 from lengthlab.errors import suggestion
 from lengthlab.paper.measures import MEASURES, SHARES, describe
 from lengthlab.paper.tables import Member, Results
+from lengthlab.statistics import p_text
 
 Finding = Literal["holds", "does not hold", "not enough evidence", "not run"]
 SYMBOLS: dict[Finding, str] = {"holds": "✓", "does not hold": "✗", "not enough evidence": "?", "not run": "–"}
@@ -38,7 +39,7 @@ class Part:
         if self.value is None or self.low is None or self.high is None:
             return f"{self.name}: {self.note}"
         sides = f"{self.means[0]:.3g} vs {self.means[1]:.3g}, " if self.means else ""
-        p = "" if self.p is None else f", p {'< 0.001' if self.p < 0.001 else f'= {self.p:.2g}'}"
+        p = "" if self.p is None else f", {p_text(self.p)}"
         estimate, low, high = (number + 0.0 for number in (self.value, self.low, self.high))  # no -0
         value = f"{estimate:{'+' if self.means else ''}.3g} ({low:.3g} to {high:.3g})"
         return f"{self.name}: {sides}{value}{p}{f'; {self.note}' if self.note else ''}"

@@ -12,21 +12,11 @@ from typing import Literal
 from pydantic import Field
 
 from lengthlab.paper.claim import Claim, Part
-from lengthlab.paper.decide import (
-    LEAST_PAIRS,
-    LEAST_SEEDS,
-    LEVEL,
-    above,
-    between,
-    difference,
-    paired_difference,
-    rank_correlation,
-    resampled,
-    within,
-)
+from lengthlab.paper.decide import LEAST_SEEDS, above, between, rank_correlation, resampled
 from lengthlab.paper.measures import SHARES
 from lengthlab.paper.tables import Member, Results
-from lengthlab.statistics import deviation_interval, t_interval
+from lengthlab.statistics.difference import LEAST_PAIRS, LEVEL, difference, paired_difference
+from lengthlab.statistics.intervals import deviation_interval, t_interval, within
 
 LEAST_PLACES = 3  # of a trend
 TOO_FEW = f"fewer than {LEAST_SEEDS} usable runs"

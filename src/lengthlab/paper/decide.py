@@ -1,4 +1,4 @@
-"""From numbers over seeds to findings: differences, intervals against bounds, trends. Nothing here knows of tables.
+"""From numbers over seeds to findings: intervals against bounds, trends. Nothing here knows of tables.
 
 `power` tries the rules on seeds whose difference is known, to say how many seeds decide which difference. Two settings
 whose scores spread by 1 over seeds, normally, lie so far apart that the rule for claims of the kind `better` finds it
@@ -7,59 +7,17 @@ in four cases of five. Real scores are shares of other shapes; the table is a gu
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lengthlab.paper.claim import Finding
 from lengthlab.seeding import generator
-from lengthlab.statistics import t_interval
-from lengthlab.statistics.compare import labels_test
+from lengthlab.statistics.difference import LEAST_PAIRS, LEVEL, difference, paired_difference
 
 LEAST_SEEDS = 4  # on each side: three against three cannot give p < 0.05, whatever they score
-LEAST_PAIRS = 6  # with five, seeds that score all or nothing all agree by chance once in sixteen times
-LEVEL = 0.05
 RESAMPLES = 9_999
 Array = NDArray[np.float64]
-
-
-class Difference(NamedTuple):
-    """Of two means, with its 95% interval over seeds."""
-
-    value: float
-    low: float
-    high: float
-    p: float
-
-
-def difference(a: Sequence[float], b: Sequence[float]) -> Difference:
-    """Of independent seeds: Welch's interval (the bootstrap's is too narrow for five), p of an exact permutation."""
-    first, second = sorted([sorted(a), sorted(b)])  # exchanging them must not change p
-    p, _, _ = labels_test(first, second, seed=0)
-    return Difference(fmean(a) - fmean(b), *t_interval(a, b), p)
-
-
-def paired_difference(pairs: Sequence[tuple[float, float]]) -> Difference:
-    """Of runs that share their seeds: Student's interval and p of the differences within pairs.
-
-    Differences that are all the same have no spread to judge by; then p is that of their signs.
-    """
-    from scipy.stats import t
-
-    gains = [a - b for a, b in pairs]
-    middle, spread = fmean(gains), stdev(gains)
-    if spread < 1e-12:
-        p = 1.0 if not any(gains) else 2.0 ** (1 - len(gains))
-    else:
-        p = 2 * float(t.sf(abs(middle) * len(gains) ** 0.5 / spread, len(gains) - 1))
-    return Difference(middle, *t_interval(gains), p)
-
-
-def within(value: float, low: float, high: float) -> float:
-    """A number moved to the nearest that it can be."""
-    return min(max(value, low), high)
 
 
 def above(low: float, high: float, threshold: float) -> Finding:

@@ -10,9 +10,9 @@ from lengthlab.runs.columns import SETTINGS, Row, flat
 from lengthlab.runs.database import Database, is_query
 from lengthlab.runs.reader import Loaded, Record
 from lengthlab.statistics import Comparison, Generalization, SeedSummary, compare, generalization
+from lengthlab.statistics.difference import LEAST_PAIRS
 
 SHORT = 30  # a condition up to this length can stand in a sentence
-FEWEST_PAIRS = 6  # with five, the least p of a paired test is 0.0625
 COLUMN_OF = {column.path: column.name for column in SETTINGS if column.path}
 
 
@@ -134,7 +134,7 @@ def compare_records(
     if paired and not same:
         odd = sorted(scores[0].keys() ^ scores[1].keys())
         raise UserError(f"--paired: both groups need the same seeds; only one of them has {', '.join(odd)}")
-    pair = paired if paired is not None else same and len(scores[0]) >= FEWEST_PAIRS
+    pair = paired if paired is not None else same and len(scores[0]) >= LEAST_PAIRS
     return GroupComparison(
         digits=digits,
         conditions=(a, b),

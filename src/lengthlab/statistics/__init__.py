@@ -7,18 +7,19 @@ Scores are shares from 0 to 1. SciPy takes a second to import, so it is imported
 """
 
 from lengthlab.statistics.compare import Comparison, compare
-from lengthlab.statistics.intervals import bootstrap_interval, deviation_interval, t_interval, wilson
-from lengthlab.statistics.seeds import LEVELS, Generalization, SeedSummary, generalization, percent
+from lengthlab.statistics.intervals import deviation_interval, t_interval, wilson
+from lengthlab.statistics.seeds import LEVELS, Generalization, SeedSummary, generalization
+from lengthlab.statistics.text import p_text, percent
 
 __all__ = [
     "LEVELS",
     "Comparison",
     "Generalization",
     "SeedSummary",
-    "bootstrap_interval",
     "compare",
     "deviation_interval",
     "generalization",
+    "p_text",
     "percent",
     "t_interval",
     "wilson",

@@ -5,22 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from lengthlab.statistics.intervals import bootstrap_interval
+from lengthlab.statistics.intervals import t_interval, within
+from lengthlab.statistics.text import percent
 
 LEVELS = (0.90, 0.95, 0.99)
-
-
-def percent(share: float) -> str:
-    """A share as whole percent, with a decimal where rounding would make it 0% or 100% and it is neither.
-
-    >>> percent(0.876), percent(0.996), percent(0.9999), percent(1.0), percent(0.0004)
-    ('88%', '99.6%', '>99.9%', '100%', '<0.1%')
-    """
-    if 0.005 <= share < 0.995 or share in (0, 1):
-        return f"{share:.0%}"
-    if share >= 0.9995:
-        return ">99.9%"
-    return "<0.1%" if share < 0.0005 else f"{share:.1%}"
 
 
 @dataclass(frozen=True)
@@ -33,15 +21,16 @@ class SeedSummary:
     median: float
     best: float
     worst: float
-    interval: tuple[float, float] | None  # 95% bootstrap interval of the mean; None for a single seed
+    interval: tuple[float, float] | None  # 95% interval of the mean; None for a single seed
     reached: Mapping[float, int]  # how many seeds have at least each of LEVELS
 
     @classmethod
-    def of(cls, seeds: Mapping[str, float], seed: int = 0) -> "SeedSummary":
-        """From {seed: exact match}; `seed` is that of the bootstrap."""
+    def of(cls, seeds: Mapping[str, float]) -> "SeedSummary":
+        """From {seed: exact match}."""
         if not seeds:
             raise ValueError("a summary needs at least one seed")
         scores = sorted(seeds.values())
+        low, high = t_interval(scores) if len(scores) > 1 else (0.0, 1.0)
         return cls(
             seeds=dict(seeds),
             n=len(scores),
@@ -49,7 +38,7 @@ class SeedSummary:
             median=median(scores),
             best=scores[-1],
             worst=scores[0],
-            interval=bootstrap_interval(scores, seed=seed),
+            interval=(within(low, 0.0, 1.0), within(high, 0.0, 1.0)) if len(scores) > 1 else None,
             reached={level: sum(score >= level for score in scores) for level in LEVELS},
         )
 
