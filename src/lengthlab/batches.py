@@ -46,6 +46,10 @@ class Batch:
         """The answer and its end token (B, A); PAD does not count. Predicted at columns answer-1, answer, ..."""
         return self.tokens[:, self.answer :]
 
+    def followed_by(self, written: list[int]) -> Tensor:
+        """The tokens of a single question with what was written after it, all but the last token: the model's input."""
+        return torch.cat([self.tokens[:, : self.answer], torch.tensor([written[:-1]], dtype=torch.long)], dim=1)
+
     def to(self, device: torch.device) -> "Batch":
         """The same rows on a device."""
         if device.type == "cpu":
@@ -108,7 +112,6 @@ class Pipeline:
         self.task: Task = TASKS[config.task.kind].load()(config.task)
         self.format: Format = FORMATS[config.format.kind].load()(config.format, self.task)
         self.positions: list[PositionIds] = [POSITIONS[p.positions.kind].load()(p.positions) for p in config.pairs]
-        self._column_counts: dict[int, int] = {}
         training, seeds = config.training, config.seeds
         shares = dict(enumerate(self.length_weights(training.digits), start=1))
         self.training_set = (
@@ -158,8 +161,8 @@ class Pipeline:
         return np.array([rng.integers(1, longest + 1)]) if count == 1 else rng.integers(1, longest + 1, size=count)
 
     def length_weights(self, longest: int) -> NDArray[np.float64]:
-        """The probability of each length 1..longest, proportional to length ** weighting."""
-        weights = np.arange(1, longest + 1, dtype=np.float64) ** self.config.training.weighting
+        """The probability of each length 1..longest."""
+        weights = np.array([self.config.training.length_weight(digits) for digits in range(1, longest + 1)])
         return weights / weights.sum()
 
     def mean_columns(self, longest: int) -> float:
@@ -214,6 +217,4 @@ class Pipeline:
 
     def columns(self, digits: int) -> int:
         """How many tokens a problem of `digits` digits has at most, spaces of training aside."""
-        if digits not in self._column_counts:
-            self._column_counts[digits] = self.format.widest(digits, training=False).columns
-        return self._column_counts[digits]
+        return self.format.token_count(digits)

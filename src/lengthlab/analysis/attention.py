@@ -22,7 +22,7 @@ from torch import Tensor
 from lengthlab.batches import Batch, Pipeline
 from lengthlab.evaluation.answers import decode
 from lengthlab.formats.layout import DIGIT, HINT, Layout
-from lengthlab.formats.vocabulary import END, PAD, Vocabulary
+from lengthlab.formats.vocabulary import PAD, Vocabulary, up_to_end
 from lengthlab.model.transformer import Transformer
 from lengthlab.statistics import wilson
 
@@ -74,9 +74,8 @@ def own_places(layout: Layout, operands: int, rows: int) -> NDArray[np.bool_]:
 
 def attention_map(model: Transformer, batch: Batch, operands: int, vocabulary: Vocabulary) -> AttentionMap:
     """What the model looked at while it wrote its own answer to the one problem of `batch`."""
-    produced = decode(model, batch)[0].tolist()
-    written = produced[: produced.index(END) + 1] if END in produced else produced
-    tokens = torch.cat([batch.tokens[:, : batch.answer], torch.tensor([written[:-1]], dtype=torch.long)], dim=1)
+    written = up_to_end(decode(model, batch)[0].tolist())
+    tokens = batch.followed_by(written)
     _, weights, additions = attention_weights(model, batch, tokens)
     due: list[str | None] = [vocabulary.texts[token] for token in batch.targets[0].tolist()]
     bias = additions[:, 0].masked_fill(additions[:, 0].isinf(), float("nan"))

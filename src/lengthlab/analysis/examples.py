@@ -14,7 +14,7 @@ import numpy as np
 
 from lengthlab.analysis.names import SHIFTS
 from lengthlab.analysis.verdicts import CARRY, EARLY, FARTHER, KINDS, LATE, NEIGHBOUR, OTHER, Attempts, judge
-from lengthlab.formats.vocabulary import END, PAD, Vocabulary
+from lengthlab.formats.vocabulary import PAD, Vocabulary, up_to_end
 from lengthlab.tasks.task import Digits
 
 WHOLE, AROUND = 64, 24  # longer answers are cut to so many tokens on each side of the first mistake
@@ -53,7 +53,7 @@ def describe(part: Attempts, row: int, kind: int, vocabulary: Vocabulary) -> Wro
     length = int((part.expected[row] != PAD).sum())
     start, stop = (0, length) if length <= WHOLE else (max(0, first - AROUND), min(length, first + AROUND + 1))
     produced = part.produced[row].tolist()
-    written = produced[start : min(stop, produced.index(END) + 1 if END in produced else stop)]
+    written = up_to_end(produced)[start:stop]
     operands = [_number(operand[row]) for operand in part.problems.operands]
     return WrongAnswer(
         kind=KINDS[kind],

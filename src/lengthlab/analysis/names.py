@@ -19,7 +19,13 @@ MEASURES = ("first", "marks", "carry", "fifths", "counts", "shifts")
 FIFTHS = ("lowest fifth", "second fifth", "middle fifth", "fourth fifth", "highest fifth")
 MARKS = ("ends too early", "does not end", "wrong hint", "wrong digit")
 WRONG_DIGITS, SAME_PLACES = "wrong digits", "all digits at the same places"
-SUMS = ("uniform sums", "a carry through all places", "a number and itself")
+TESTS = {  # as rows of examples name a test set, and as people do
+    "uniform": "uniform sums",
+    "carry chain": "a carry through all places",
+    "equal": "a number and itself",
+    "sparse": "zeros but for one digit",
+}
+SUMS = tuple(TESTS[test] for test in ("uniform", "carry chain", "equal"))  # of the error analysis
 SHIFTS = (-3, -2, -1, 0, 1, 2, 3)  # places looked at instead of the right one; 0 with another carry
 
 

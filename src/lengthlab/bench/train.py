@@ -22,6 +22,7 @@ from lengthlab.cli.console import table
 from lengthlab.config.load import load_config
 from lengthlab.config.schema import Config
 from lengthlab.runs.environment import cpu_name
+from lengthlab.training.cost import block_matrices
 from lengthlab.training.estimate import matmul_flops
 from lengthlab.training.hardware import has_fast_bf16
 from lengthlab.training.step import Engine
@@ -181,10 +182,10 @@ def _flops(config: Config, output: int, example: Batch, lean: bool, looked_up: b
     """
     shape, (rows, columns) = config.model, example.inputs.shape
     answers = example.targets.shape[1] if lean else columns
-    attention, feedforward = shape.width**2, 3 * shape.width * shape.feedforward
-    whole = (shape.layers * shape.loops - 1) * (4 * attention + feedforward) * columns
-    last = 2 * attention * columns + (2 * attention + feedforward) * answers
-    spared = 3 * attention * columns if looked_up else 0
+    attention, feedforward = block_matrices(shape)
+    whole = (shape.layers * shape.loops - 1) * (attention + feedforward) * columns
+    last = attention // 2 * columns + (attention // 2 + feedforward) * answers
+    spared = attention // 4 * 3 * columns if looked_up else 0
     return 6.0 * rows * (whole + last + output * answers - spared)
 
 

@@ -170,6 +170,10 @@ class TrainingOptions(Section):
             raise PydanticCustomError("rows", reason, {"key": "rows"})
         return self
 
+    def length_weight(self, digits: int) -> float:
+        """How often training problems of a length are drawn, but for a factor that all lengths share."""
+        return float(digits) ** self.weighting
+
     def batch_size(self, columns: int) -> int:
         """How many examples of so many tokens a batch has, if steps are not packed."""
         return max(self.batch, min(self.batch_most, self.batch_tokens // columns))

@@ -9,7 +9,7 @@ from lengthlab.batches import Batch, Pipeline
 from lengthlab.config.checks import require_length
 from lengthlab.errors import UserError
 from lengthlab.evaluation.answers import answers
-from lengthlab.formats.vocabulary import END
+from lengthlab.formats.vocabulary import up_to_end
 from lengthlab.model.transformer import Transformer
 from lengthlab.tasks.task import Digits, Task
 
@@ -34,7 +34,7 @@ def ask(model: Transformer, pipeline: Pipeline, question: str) -> Answer:
     """What greedy decoding answers to one question."""
     batch = written_question(pipeline, question)
     produced = answers(model, batch).produced[0].tolist()  # a right answer takes one pass, however long
-    said = produced[: produced.index(END) + 1] if END in produced else produced
+    said = up_to_end(produced)
     vocabulary, row = pipeline.format.vocabulary, batch.tokens[0].tolist()
     reading = pipeline.format.read(row)
     assert reading is not None, "a format must be able to read what it wrote"
@@ -75,7 +75,6 @@ def parse_question(task: Task, question: str) -> tuple[Digits, ...]:
 @torch.no_grad()
 def _probabilities(model: Transformer, batch: Batch, said: list[int]) -> list[float]:
     """The probability of each token, given the prompt and those before it."""
-    tokens = torch.cat([batch.tokens[:, : batch.answer], torch.tensor([said[:-1]], dtype=torch.long)], dim=1)
-    tokens, positions = tokens.to(model.device), batch.to(model.device).positions
+    tokens, positions = batch.followed_by(said).to(model.device), batch.to(model.device).positions
     logits = model(tokens, positions, first=batch.answer - 1, prompt=batch.answer)[0].float()
     return logits.softmax(-1).gather(-1, torch.tensor(said, device=model.device)[:, None])[:, 0].tolist()

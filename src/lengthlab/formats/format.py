@@ -103,6 +103,7 @@ class Format(ABC):
         self.vocabulary = Vocabulary(("=", *self.symbols, *([task.symbol] if task.symbol else [])), options.hints)
         self.equals = self.vocabulary["="]
         self._columns = lru_cache(maxsize=4096)(self._build_columns)
+        self._token_counts: dict[int, int] = {}
 
     def refusal(self) -> str | None:
         """Why these options make no sense with this task, as "option: reason", or None if they do."""
@@ -133,6 +134,12 @@ class Format(ABC):
         every_gap = 1.0 if spaces.probability and (training or spaces.at_test) else 0.0
         problems = self.task.solve(self.task.widest(digits))
         return self._write(problems, generator(0, "widest"), every_gap, training).layout
+
+    def token_count(self, digits: int) -> int:
+        """How many tokens a problem of `digits` digits has at most, spaces of training aside."""
+        if digits not in self._token_counts:
+            self._token_counts[digits] = self.widest(digits, training=False).columns
+        return self._token_counts[digits]
 
     def _write(self, problems: Problems, rng: np.random.Generator, spaces: float, training: bool) -> Written:
         operands, answer = self._widths(problems)

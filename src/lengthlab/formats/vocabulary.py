@@ -24,6 +24,15 @@ def hint_text(index: int) -> str:
     return _LETTERS[index % 26] + "'" * (index // 26)
 
 
+def up_to_end(tokens: list[int]) -> list[int]:
+    """What was written up to the end token, that included; all of it where there is none.
+
+    >>> up_to_end([3, 7, END, PAD]), up_to_end([3, 7])
+    ([3, 7, 12], [3, 7])
+    """
+    return tokens[: tokens.index(END) + 1] if END in tokens else tokens
+
+
 class Vocabulary:
     """All tokens of a format: ten digits, four marks, the symbols, then `hints` hint tokens."""
 

@@ -34,7 +34,7 @@ def count_work(config: Config) -> Work:
     drawn = _shares(config, columns)
     sums = [list(accumulate(share * column**power for share, column in zip(drawn, columns, strict=True)))
             for power in (0, 1, 2)]  # fmt: skip
-    weights = list(accumulate(_weight(config, digits) for digits in range(1, training.digits + 1)))
+    weights = list(accumulate(map(training.length_weight, range(1, training.digits + 1))))
     examples = tokens = pairs = 0.0
     for longest, steps in _steps_by_length(config).items():
         of_lengths = [sum_[longest - 1] for sum_ in sums]
@@ -60,16 +60,11 @@ def longest_rows(config: Config) -> float:
     return drawn[-1] * training.batch * training.pack / tokens
 
 
-def _weight(config: Config, digits: int) -> float:
-    """How often a length is drawn, as in `Pipeline.length_weights`."""
-    return digits**config.training.weighting
-
-
 def _shares(config: Config, columns: list[int]) -> list[float]:
     """How many examples of each length a step has, but for a factor that all lengths share."""
     training = config.training
     sizes = [1 if training.pack else training.batch_size(column) for column in columns]
-    return [_weight(config, digits) * size for digits, size in enumerate(sizes, start=1)]
+    return [training.length_weight(digits) * size for digits, size in enumerate(sizes, start=1)]
 
 
 def testing_flops(config: Config) -> float:
@@ -81,14 +76,18 @@ def testing_flops(config: Config) -> float:
 
 
 def multiplied(options: ModelOptions, vocabulary: int, loops: float) -> float:
-    """How many parameters each token is multiplied by: four matrices of attention, three of the feed-forward part."""
-    block = 4 * options.width**2 + 3 * options.width * options.feedforward
-    return options.layers * loops * block + vocabulary * options.width
+    """How many parameters each token is multiplied by, those of the output included."""
+    return options.layers * loops * sum(block_matrices(options)) + vocabulary * options.width
+
+
+def block_matrices(options: ModelOptions) -> tuple[int, int]:
+    """Parameters of a block: in the four matrices of attention, in the three of the feed-forward part."""
+    return 4 * options.width**2, 3 * options.width * options.feedforward
 
 
 def columns_of(config: Config, digits: int) -> int:
-    """How many tokens a problem of `digits` digits has at most, spaces of training aside."""
-    return _columns(config.task, config.format, digits)
+    """What `Format.token_count` says of a config."""
+    return _format(config.task, config.format).token_count(digits)
 
 
 def _mean_loops(config: Config) -> float:
@@ -113,11 +112,6 @@ def _steps_by_length(config: Config) -> dict[int, int]:
         end = bisect_left(range(training.steps), longest + 1, key=lambda step: longest_digits(step, training))
         found[longest], begin = end - begin, end
     return found
-
-
-@lru_cache(maxsize=100_000)
-def _columns(task: Options, format_: Options, digits: int) -> int:
-    return _format(task, format_).widest(digits, training=False).columns
 
 
 @lru_cache(maxsize=1000)
