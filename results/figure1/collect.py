@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from lengthlab.analysis.names import TESTS
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.load import load_config
 from lengthlab.evaluation.every_test import every_test
 from lengthlab.figures.data import Seed, Setting, scores_at
 from lengthlab.figures.exact_match import best_of_seeds, exact_match_over_seeds
-from lengthlab.figures.far import TESTS
 from lengthlab.figures.style import only
 from lengthlab.paper.tables import Results
 from lengthlab.report.draw import settings_of

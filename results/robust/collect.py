@@ -13,9 +13,11 @@ from pathlib import Path
 
 from tables import LEVEL, print_tables  # beside this file
 
+from lengthlab.analysis.names import TESTS
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.load import load_config
 from lengthlab.evaluation.every_test import every_test
+from lengthlab.figures.data import Seed, Setting
 from lengthlab.figures.far import far_beyond
 from lengthlab.figures.style import only
 from lengthlab.runs.columns import Row
@@ -57,21 +59,36 @@ def main(folder: Path) -> None:
     factor = load_config(ROBUST).model.logit_factor_at_test
     shown = [row for row in scores if row["factor"] == factor]
     print_tables(shown, len(scores) - len(shown))
-    aids = {}
-    for row in scores:
-        recipe, overrides, _ = SETTINGS[row["recipe"]]
-        tested = [*overrides, f"model.logit_factor_at_test={row['factor']}"]
-        aids.setdefault(shown_as(row, factor), aid_sentences(load_config(recipe, tested)))
+    others = [row for row in scores if row not in shown]
+    drawn = [row for row in [*shown, *others] if row["examples"] >= FEWEST]
     with only("png", "svg"):
-        others = [row | {"recipe": shown_as(row, factor)} for row in scores if row not in shown]
-        drawn = [row for row in [*shown, *others] if row["examples"] >= FEWEST]
-        files = far_beyond(drawn, TRAINED, folder / "far", finding(drawn), aids)
+        files = far_beyond(settings_of(drawn, factor), folder / "far", finding(drawn))
         print(*files, sep="\n", file=sys.stderr)
 
 
-def shown_as(row: Row, factor: float | None) -> str:
-    """A setting's name, with the factor at test if that is not the recipe's."""
-    return row["recipe"] if row["factor"] == factor else f"{row['recipe']}, x{row['factor']:g}"
+def settings_of(rows: list[Row], usual: float | None) -> list[Setting]:
+    """What the figure shows: each recipe at each factor at test, which is named if it is not the usual one."""
+    settings = []
+    for name, factor in dict.fromkeys((row["recipe"], row["factor"]) for row in rows):
+        recipe, overrides, _ = SETTINGS[name]
+        config = load_config(recipe, [*overrides, f"model.logit_factor_at_test={factor}"])
+        mine = [row for row in rows if (row["recipe"], row["factor"]) == (name, factor)]
+        seeds = [
+            seed_of(seed, [row for row in mine if row["seed"] == seed])
+            for seed in dict.fromkeys(row["seed"] for row in mine)
+        ]
+        label = name if factor == usual else f"{name}, x{factor:g}"
+        settings.append(Setting(label, config.training.digits, seeds, aids=aid_sentences(config)))
+    return settings
+
+
+def seed_of(seed: int, rows: list[Row]) -> Seed:
+    """One run: uniform sums are its exact match, other sums are rows as in the error analysis."""
+    sums = [
+        {"digits": row["digits"], "measure": "sums", "key": TESTS[row["test"]], "value": row["exact_match"]}
+        for row in rows
+    ]
+    return Seed(seed, [row for row in rows if row["test"] == "uniform"], errors=sums)
 
 
 def finding(rows: list[Row]) -> str:
@@ -82,7 +99,7 @@ def finding(rows: list[Row]) -> str:
     longest = max(row["digits"] for row in mine)
     scores = [row["exact_match"] for row in mine if row["digits"] == longest]
     good = sum(score >= LEVEL for score in scores)
-    return f"Trained on 1-{TRAINED} digits, {good} of {len(scores)} seeds have {LEVEL:.0%} at {longest:,} digits"
+    return f"Trained on 1-{TRAINED} digits: {good} of {len(scores)} seeds have {LEVEL:.0%} at {longest:,}"
 
 
 def training_of(run: Run) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from lengthlab.figures.far import TESTS
+from lengthlab.analysis.names import TESTS
 from lengthlab.statistics import percent
 from lengthlab.statistics.difference import paired_difference
 

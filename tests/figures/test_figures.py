@@ -33,6 +33,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what each must say
     "best_by_training_length": ("trained on 1-10", "best seed", "median", "training ends", "FIRE (n = 5 seeds)"),
     "boxes_by_training_length": ("exact match at 25 digits", "one seed", "digits trained on", "FIRE (n = 5 seeds)"),
     "kinds_of_sums": ("a carry through all places, median", "FIRE (n = 5 seeds)", "trained on 1-10 digits"),
+    "far_beyond": ("uniform sums", "NoPE (n = 5 seeds)", "stretched near 100%", "trained on 1-10 digits"),
     "error_histograms": ("FIRE, 15 digits: wrong digits by place", "seed 5", "wrong digits (10: or more)"),
     "error_panels": ("a carry comes in", "wrong digits in an answer", "exponential fit", "200 wrong answers)"),
 }

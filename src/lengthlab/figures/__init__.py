@@ -22,4 +22,7 @@ FIGURES.add("evolution", "progress:evolution", "exact match through training at 
 FIGURES.add("loss_curves", "progress:loss_curves", "training loss and next-token accuracy by step")
 FIGURES.add("error_panels", "errors:error_panels", "what is wrong in wrong answers, five views")
 FIGURES.add("kinds_of_sums", "sums:kinds_of_sums", "exact match on uniform, carry-heavy and symmetric sums")
+FIGURES.add("far_beyond", "far:far_beyond", "all seeds on logarithmic lengths, a panel for each kind of sums")
 FIGURES.add("error_histograms", "histograms:error_histograms", "wrong digits of every run by place and number")
+
+WITH_AIDS = ("best_of_seeds",)  # of systems: what each is given stands under them

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
+from lengthlab.analysis.names import SUMS
+
 Row = Mapping[str, Any]
 Look = dict[str, Any]  # how a line or a point is drawn: colour, marker, width
 Points = list[tuple[float, float]]  # x and y, in the order of x
@@ -110,9 +112,15 @@ def in_panels(settings: Sequence[Setting], last: bool = False) -> list[Setting]:
     return parted
 
 
-def curves_of(setting: Setting) -> list[Points]:
-    """Exact match by length of every seed that was tested."""
-    return [curve for seed in setting.seeds if (curve := by_length(seed))]
+def curves_of(setting: Setting, kind: str = SUMS[0]) -> list[Points]:
+    """Exact match by length of every seed that was tested, on a kind of sums."""
+    return [curve for seed in setting.seeds if (curve := by_length(seed) if kind == SUMS[0] else on_sums(seed, kind))]
+
+
+def on_sums(seed: Seed, kind: str) -> Points:
+    """Exact match by length on a kind of sums, at the lengths of the error analysis."""
+    rows = [row for row in seed.errors if (row["measure"], row["key"]) == ("sums", kind)]
+    return points(rows, "digits", "value")
 
 
 def count(seeds: int) -> str:

@@ -19,7 +19,6 @@ from lengthlab.figures.data import (
     median_points,
     tested_lengths,
 )
-from lengthlab.figures.ledger import Aids
 from lengthlab.figures.message import medians, variants
 from lengthlab.figures.panels import (
     BOLD,
@@ -27,6 +26,7 @@ from lengthlab.figures.panels import (
     DOTTED,
     THIN,
     above_and_below,
+    aids_by_label,
     empty_panel,
     end_labels,
     finish,
@@ -81,7 +81,7 @@ def exact_match_over_seeds(settings: Sequence[Setting], path: Path, title: str =
         outer(small, DIGITS if columns < 3 else "digits", EXACT_MATCH)
         entries = (("one seed", THIN), ("median", BOLD), ("best seed", DASHED))
         legend_below(below, key(*entries, shade=shade_label(settings)))
-        return finish(figure, path, title or medians(settings), _aids(settings))
+        return finish(figure, path, title or medians(settings), aids_by_label(settings))
 
 
 def _columns(count: int) -> int:
@@ -152,11 +152,7 @@ def best_of_seeds(settings: Sequence[Setting], path: Path, title: str = "") -> l
         ]
         labelled = end_labels(axes, ends, max(lengths))
         legend_below(figure, key(*([] if labelled else named), *entries, shade=shade_label(drawn)), columns=2)
-        return finish(figure, path, title or medians(drawn), _aids(drawn))
-
-
-def _aids(settings: Sequence[Setting]) -> Aids:
-    return {setting.label: setting.aids for setting in settings if setting.aids}
+        return finish(figure, path, title or medians(drawn), aids_by_label(drawn))
 
 
 def settings_grid(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:

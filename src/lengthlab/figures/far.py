@@ -1,16 +1,17 @@
 """Far beyond the training length: exact match of every seed on a logarithmic axis of lengths, a panel for each test."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 from matplotlib.ticker import NullLocator, PercentFormatter
 
-from lengthlab.figures.data import Look
-from lengthlab.figures.ledger import Aids
+from lengthlab.analysis.names import TESTS
+from lengthlab.figures import message
+from lengthlab.figures.data import Look, Points, Setting, count, curves_of, longest_trained, median_points
 from lengthlab.figures.panels import (
+    aids_by_label,
     finish,
     key,
     legend_below,
@@ -18,54 +19,43 @@ from lengthlab.figures.panels import (
     outer,
     panel_title,
     panels,
+    shade_label,
 )
-from lengthlab.figures.style import COLOURS, DIGITS, MARKERS, QUIET, SHADE, style
+from lengthlab.figures.style import DIGITS, QUIET, SHADE, looks, style
 
-TESTS = {
-    "uniform": "uniform sums",
-    "carry chain": "a carry through all places",
-    "equal": "a number and itself",
-    "sparse": "zeros but for one digit",
-}
 GOAL = 0.99
-APART = 0.05  # between the points of two recipes at one length, as a power of ten
+APART = 0.05  # between the points of two settings at one length, as a power of ten
 
 
-def far_beyond(
-    rows: Sequence[Mapping[str, Any]], trained: int, path: Path, title: str = "", aids: Aids | None = None
-) -> list[Path]:
-    """`rows` have recipe, seed, test, digits and exact_match; every seed is a thin line, their median a bold one.
-
-    `aids` say what each recipe is given; that stands under the figure.
-    """
+def far_beyond(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:
+    """Every seed is a thin line, the median of a setting a bold one; all lengths of round numbers beyond training."""
+    settings = [setting for setting in settings if any(seed.exact_match for seed in setting.seeds)]
     with style():
-        tests = [test for test in TESTS if any(row["test"] == test for row in rows)]
-        if not tests:
+        if not settings:
             return nothing_to_draw(path, title)
-        recipes = list(dict.fromkeys(row["recipe"] for row in rows))
+        curves = {test: [curves_of(setting, kind) for setting in settings] for test, kind in TESTS.items()}
+        tests = [test for test, of_settings in curves.items() if any(of_settings)]
+        trained = longest_trained(settings)
+        lengths = {test: _shown_lengths(curves[test], trained) for test in tests}
+        every = sorted(set().union(*lengths.values()))
         figure, axes = panels(len(tests), height=2.0 if len(tests) > 2 else 1.75)
-        lengths = _apart({int(row["digits"]) for row in rows if int(row["digits"]) >= trained})
+        looked = looks([setting.label for setting in settings])
         for panel, test in zip(axes, tests, strict=True):
-            _axes(panel, lengths, trained)
-            for which, recipe in enumerate(recipes):
-                mine = [row for row in rows if (row["recipe"], row["test"]) == (recipe, test)]
-                shift = 10 ** (APART * (which - (len(recipes) - 1) / 2))
-                _recipe(panel, [row for row in mine if int(row["digits"]) in lengths], which, shift)
+            _axes(panel, every, trained)
+            for which, (setting, of_seeds) in enumerate(zip(settings, curves[test], strict=True)):
+                shift = 10 ** (APART * (which - (len(settings) - 1) / 2))
+                shown = [[(n * shift, score) for n, score in seed if n in lengths[test]] for seed in of_seeds]
+                _lines(panel, shown, *looked[setting.label])
             panel_title(panel, TESTS[test], len(tests))
         outer(axes, DIGITS, "exact match, stretched near 100%")
         entries: list[tuple[str, Look]] = [
-            (f"{recipe} ({_seeds(rows, recipe)})", {"color": COLOURS[which], "marker": MARKERS[which], "markersize": 4})
-            for which, recipe in enumerate(recipes)
+            (f"{setting.label} ({count(len(setting.seeds))})", {"color": colour, "marker": marker, "markersize": 4})
+            for setting in settings
+            for colour, marker in [looked[setting.label]]
         ]
         entries.append(("99%", {"color": QUIET, "linewidth": 0.8, "linestyle": (0, (4, 2))}))
-        legend_below(figure, key(*entries, shade=f"trained on 1-{trained} digits"), columns=2)
-        given = {recipe: sentences for recipe, sentences in (aids or {}).items() if recipe in recipes}
-        return finish(figure, path, title, given)
-
-
-def _seeds(rows: Sequence[Mapping[str, Any]], recipe: str) -> str:
-    count = len({row["seed"] for row in rows if row["recipe"] == recipe})
-    return f"{count} seed{'' if count == 1 else 's'}"
+        legend_below(figure, key(*entries, shade=shade_label(settings)), columns=2)
+        return finish(figure, path, title or message.medians(settings), aids_by_label(settings))
 
 
 def _axes(axes: Any, lengths: Sequence[int], trained: int) -> None:
@@ -75,7 +65,8 @@ def _axes(axes: Any, lengths: Sequence[int], trained: int) -> None:
     axes.axhline(GOAL, color=QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
     axes.set_xscale("log")
     axes.set_xlim(low, high)
-    shown = [length for length in lengths if str(length).rstrip("0") in ("1", "3")]
+    round_ones = [length for length in lengths if str(length).rstrip("0") in ("1", "3")]
+    shown = round_ones if len(round_ones) > 1 else lengths
     axes.set_xticks(shown, [f"{length:,}" for length in shown], fontsize=8)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yscale("function", functions=(_stretched, _shrunk))
@@ -94,6 +85,12 @@ def _shrunk(height: Any) -> Any:
     return 1 - (1 - height) ** 2
 
 
+def _shown_lengths(curves: Sequence[Sequence[Points]], trained: int) -> list[int]:
+    """The lengths of one test that are drawn, those beyond training if there are any."""
+    tested = {int(length) for seeds in curves for seed in seeds for length, _ in seed}
+    return _apart({length for length in tested if length >= trained} or tested)
+
+
 def _apart(lengths: Collection[int]) -> list[int]:
     """Round lengths, far enough apart for the points of several seeds, and the longest.
 
@@ -103,15 +100,10 @@ def _apart(lengths: Collection[int]) -> list[int]:
     return sorted(n for n in lengths if str(n).rstrip("0") in ("1", "2", "3", "5") or n == max(lengths))
 
 
-def _recipe(axes: Any, rows: Sequence[Mapping[str, Any]], which: int, shift: float) -> None:
-    """The seeds of one recipe in one panel, and the line of their medians."""
-    colour, by_length, by_seed = COLOURS[which], {}, {}
-    for row in sorted(rows, key=lambda row: int(row["digits"])):
-        digits, score = int(row["digits"]), float(row["exact_match"])
-        by_length.setdefault(digits, []).append(score)
-        by_seed.setdefault(row["seed"], []).append((digits * shift, score))
-    for course in by_seed.values():
-        dots = {"marker": MARKERS[which], "markersize": 3, "alpha": 0.45, "linewidth": 0.7}
-        axes.plot(*zip(*course, strict=True), color=colour, clip_on=False, zorder=3, **dots)
-    medians = [median(scores) for scores in by_length.values()]
-    axes.plot([n * shift for n in by_length], medians, color=colour, clip_on=False, zorder=4)
+def _lines(axes: Any, curves: Sequence[Points], colour: str, marker: str) -> None:
+    """The seeds of one setting in one panel, and the line of their medians."""
+    for curve in filter(None, curves):
+        dots = {"marker": marker, "markersize": 3, "alpha": 0.45, "linewidth": 0.7}
+        axes.plot(*zip(*curve, strict=True), color=colour, clip_on=False, zorder=3, **dots)
+    if medians := median_points(curves):
+        axes.plot(*zip(*medians, strict=True), color=colour, clip_on=False, zorder=4)

@@ -51,6 +51,11 @@ def finish(figure: Figure, path: Path, title: str, aids: Aids | None = None, let
     return save(figure, path)
 
 
+def aids_by_label(settings: Sequence[Setting]) -> Aids:
+    """What each setting is given, for `finish`."""
+    return {setting.label: setting.aids for setting in settings if setting.aids}
+
+
 def nothing_to_draw(path: Path, title: str, why: str = "no finished runs yet") -> list[Path]:
     """A figure that says why it is empty."""
     figure, (axes,) = panels(1, height=1.2)

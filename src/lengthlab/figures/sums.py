@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lengthlab.analysis.names import SUMS
 from lengthlab.figures import message
-from lengthlab.figures.data import Points, Seed, Setting, counts
+from lengthlab.figures.data import Setting, counts, on_sums
 from lengthlab.figures.panels import (
     BOLD,
     THIN,
@@ -29,13 +29,13 @@ from lengthlab.figures.style import DIGITS, style
 def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> list[Path]:
     """A panel for each setting, its kinds of test sums in three colours, seeds thin, median bold."""
     with style():
-        if not any(_course(seed, kind) for setting in settings for seed in setting.seeds for kind in SUMS):
+        if not any(on_sums(seed, kind) for setting in settings for seed in setting.seeds for kind in SUMS):
             return nothing_to_draw(path, title, "no other sums tested yet")
         figure, axes = panels(len(settings))
         for panel, setting in zip(axes, settings, strict=True):
             numbers = []
             for which, kind in enumerate(SUMS):
-                curves = [course for seed in setting.seeds if (course := _course(seed, kind))]
+                curves = [course for seed in setting.seeds if (course := on_sums(seed, kind))]
                 seed_lines(panel, curves, marker="o", markersize=3, **variant_style(which))
                 numbers.append(len(curves))
             shade_training(panel, setting.trained)
@@ -46,9 +46,4 @@ def kinds_of_sums(settings: Sequence[Setting], path: Path, title: str = "") -> l
         outer(axes, DIGITS, "exact match")
         named = [(f"{kind}, median", BOLD | variant_style(which)) for which, kind in enumerate(SUMS)]
         legend_below(figure, key(*named, ("one seed", THIN), shade=shade_label(settings)), columns=2)
-        return finish(figure, path, title or message.kinds(settings, _course, SUMS))
-
-
-def _course(seed: Seed, kind: str) -> Points:
-    rows = [row for row in seed.errors if (row["measure"], row["key"]) == ("sums", kind) and row["value"] is not None]
-    return sorted((row["digits"], row["value"]) for row in rows)
+        return finish(figure, path, title or message.kinds(settings, on_sums, SUMS))

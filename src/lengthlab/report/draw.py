@@ -9,14 +9,12 @@ from statistics import median
 
 from lengthlab.config.aids import aid_sentences
 from lengthlab.config.schema import Config
-from lengthlab.figures import FIGURES
+from lengthlab.figures import FIGURES, WITH_AIDS
 from lengthlab.figures.data import Seed, Setting, count, longest_trained, pooled, scores_at
 from lengthlab.paper.experiment import Experiment, experiment_names, load_experiment, trials
 from lengthlab.paper.scales import SCALE_NAMES
 from lengthlab.paper.tables import Results
 from lengthlab.statistics.lengths import lengths_beyond
-
-OF_SYSTEMS = ("best_of_seeds",)  # figures that compare systems: what each is given stands under them
 
 
 def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
@@ -30,7 +28,7 @@ def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
 def draw_named(name: str, figure: str, results: Results, folder: Path, suffix: str = "") -> list[Path]:
     """One figure by the names of an experiment and of the figure."""
     settings = settings_of(name, results)
-    if figure in OF_SYSTEMS and name in experiment_names():
+    if figure in WITH_AIDS and name in experiment_names():
         given = aids_of(name, results)
         settings = [replace(setting, aids=given.get(setting.label, ())) for setting in settings]
     return FIGURES[figure].load()(settings, folder / f"{anchor(name)}{suffix}", "")
