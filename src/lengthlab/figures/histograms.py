@@ -27,25 +27,25 @@ def error_histograms(settings: Sequence[Setting], path: Path, title: str = "") -
         colour, _ = looks([setting.label for setting in settings])[last.label]
         figure, axes = panels(2 * len(runs), height=0.9, sharex=False, sharey=False)
         for row, seed in enumerate(runs):
-            places, numbers = axes[2 * row], axes[2 * row + 1]
+            by_place, by_count = axes[2 * row], axes[2 * row + 1]
             wrong = shares_of(seed, "places", length)
             heights = {int(place): share for place, share in wrong.items()}
-            places.bar(list(heights), list(heights.values()), width=1.0, color=colour)
-            places.set_xlim(-0.5, length + 0.5)
+            by_place.bar(list(heights), list(heights.values()), width=1.0, color=colour)
+            by_place.set_xlim(-0.5, length + 0.5)
             counted = [0.0] * MOST
             for number, share in shares_of(seed, "counts", length).items():
                 counted[min(int(number), MOST) - 1] += share
-            numbers.bar(range(1, MOST + 1), counted, width=0.8, color=colour)
-            numbers.set_xlim(0.4, MOST + 0.6)
-            numbers.set_ylim(0, 1)
-            for panel, shown in ((places, heights), (numbers, counted)):
+            by_count.bar(range(1, MOST + 1), counted, width=0.8, color=colour)
+            by_count.set_xlim(0.4, MOST + 0.6)
+            by_count.set_ylim(0, 1)
+            for panel, shown in ((by_place, heights), (by_count, counted)):
                 panel.tick_params(labelsize=7)
                 if not any(shown.values() if isinstance(shown, dict) else shown):
                     empty_panel(panel, "nothing wrong")
-            places.set_ylabel(f"seed {seed.seed}", fontsize=8)
+            by_place.set_ylabel(f"seed {seed.seed}", fontsize=8)
             if row == 0:
-                places.set_title(f"{last.label}, {length} digits: wrong digits by place", fontsize=9, pad=5)
-                numbers.set_title("wrong answers by wrong digits", fontsize=9, pad=5)
+                by_place.set_title(f"{last.label}, {length} digits: wrong digits by place", fontsize=9, pad=5)
+                by_count.set_title("wrong answers by wrong digits", fontsize=9, pad=5)
         outer(axes, "", "")
         axes[-2].set_xlabel("place (0: units)", fontsize=9)
         axes[-1].set_xlabel(f"wrong digits ({MOST}: or more)", fontsize=9)

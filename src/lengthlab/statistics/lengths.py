@@ -35,12 +35,8 @@ def few_lengths(trained: int, tested: Sequence[int], most: int = 5) -> list[int]
     >>> few_lengths(10, range(1, 31))
     [10, 15, 20, 25, 30]
     """
-    inside = [length for length in tested if length <= trained][-1:]
-    beyond = [length for length in tested if length > trained]
-    wanted = most - len(inside)
-    if len(beyond) <= wanted:
-        return inside + beyond
-    return inside + [beyond[round((index + 1) * len(beyond) / wanted) - 1] for index in range(wanted)]
+    inside, beyond = ([length for length in tested if (length <= trained) == within] for within in (True, False))
+    return evenly([*inside[-1:], *beyond], most)
 
 
 def lengths_beyond(scores: Scores, trained: int, factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
