@@ -53,6 +53,8 @@ def imported_parts(path: Path) -> set[str]:
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Call) and "import_module" in (getattr(node.func, at, "") for at in ("id", "attr")):
+            names.update(str(name.value) for name in node.args if isinstance(name, ast.Constant))
     inside = {part_of(name.removeprefix("lengthlab.")) for name in names if name.startswith("lengthlab.")}
     return inside & RANK.keys()
 

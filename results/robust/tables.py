@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 from lengthlab.analysis.names import TESTS
+from lengthlab.runs.columns import Row
 from lengthlab.statistics import percent
 from lengthlab.statistics.difference import paired_difference
 
-Row = dict[str, Any]
 LEVEL = 0.99
 NEAR = 100  # digits: up to here the lowest of all tested lengths is shown
 FEWEST_PAIRS = 3

@@ -14,6 +14,7 @@ What is asked for here is imported when it is asked for: torch stays away until 
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,3 +59,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+class _CallableRuns(ModuleType):
+    """`lengthlab.runs` is a package, and the function of the Python door: both are the natural name."""
+
+    def __call__(self, condition: str = "") -> "list[Run]":
+        """The runs that meet a condition such as "encoding = 'fire' and exact_match_20 > 0.9", as `lengthlab.Run`."""
+        from lengthlab import api
+
+        return api.runs(condition)
+
+
+import_module("lengthlab.runs").__class__ = _CallableRuns

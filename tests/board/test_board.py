@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from lengthlab.board import make, verify
-from lengthlab.board.record import AidLine, Record, Score, SeedResult, derived, read_board, sealed, write_record
+from lengthlab.board.record import (
+    AidLine,
+    BoardRecord,
+    LengthScore,
+    SeedResult,
+    derived,
+    read_board,
+    sealed,
+    write_record,
+)
 from lengthlab.board.tracks import TRACKS, fastest, standings, track_named
 from lengthlab.cli.console import Screen
 from lengthlab.cli.progress import make_view
@@ -30,11 +39,11 @@ evaluation: {digits: "2", examples: 2}
 """
 
 
-def row(name: str, right: list[int], **changes: Any) -> Record:
+def row(name: str, right: list[int], **changes: Any) -> BoardRecord:
     """A row of five seeds, each with so many of 500 right at 10, 20, 100 and 1,000 digits."""
     trained = changes.get("trained_digits", 10)
     lengths = [10, 20, 100, 1000]
-    scores = [Score(digits=n, examples=500, right=hits) for n, hits in zip(lengths, right, strict=False)]
+    scores = [LengthScore(digits=n, examples=500, right=hits) for n, hits in zip(lengths, right, strict=False)]
     seeds = [
         SeedResult(
             seed=seed, run="0" * 10, steps=1, examples=1, tokens=1, core_minutes=changes.pop("minutes", 4.0),
@@ -47,10 +56,10 @@ def row(name: str, right: list[int], **changes: Any) -> Record:
         "trained_digits": trained, "parameters": 1000, "unaided": False,
         "aids": [AidLine(question="ids", sentence="places")],
     }  # fmt: skip
-    return sealed(Record(name=name, seeds=seeds, **facts | changes, **derived(seeds, trained)))
+    return sealed(BoardRecord(name=name, seeds=seeds, **facts | changes, **derived(seeds, trained)))
 
 
-def names(track: str, *records: Record) -> list[tuple[int, str]]:
+def names(track: str, *records: BoardRecord) -> list[tuple[int, str]]:
     return [(one.place, one.record.name) for one in standings(track_named(track), records)]
 
 
@@ -77,7 +86,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("LENGTHLAB_RUNS", str(folder / "runs"))
         patch.setattr(make, "run_trials", train_here)
         patch.setattr(make, "EXAMPLES", 2)
-        heard: list[tuple[int, Score]] = []
+        heard: list[tuple[int, LengthScore]] = []
         hear = lambda seed, score: heard.append((seed, score))
         make.make_record(str(folder / "tiny.yaml"), [3, 4], folder / "rows", SweepOptions(), make_view(Screen()), hear)
     assert [(seed, score.digits, score.right) for seed, score in heard] == [(3, 2, 0), (4, 2, 0)]
@@ -126,7 +135,7 @@ def test_what_was_tampered_with_is_named(made: Path, change: Any, reason: str) -
     content = json.loads(path.read_text())
     change(content)
     if not reason.startswith(("does not fit", "no row")):
-        content["sha256"] = sealed(Record.model_validate(content)).sha256
+        content["sha256"] = sealed(BoardRecord.model_validate(content)).sha256
     path.write_text(json.dumps(content))
     assert any(reason in problem for problem in verify.problems_of(path))
 

@@ -132,7 +132,7 @@ def test_the_recipe_s_name_is_kept_and_moves_no_run(smoke: Callable[..., Config]
     config = smoke()
     run = Run.of(config)
     run.begin(config, {}, recipe="my-recipe")
-    run.go_on(config, 0, {})
+    run.resume(config, 0, {})
     run.set_status("finished")
     assert run.recipe == Run.find(run.id).status["recipe"] == "my-recipe" and run.id == config.id
     run.begin(config, {})

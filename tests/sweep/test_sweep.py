@@ -177,7 +177,7 @@ def test_progress_is_read_from_the_run_folder(smoke: Callable[..., Config]) -> N
     one = TrialProgress(Trial("one", config))
     one.look()
     assert (one.state, one.step) == ("waiting", 5)  # what it finds was left by an earlier process
-    run.go_on(config, 0, {})
+    run.resume(config, 0, {})
     one.look()
     assert one.state == "training" and [line["step"] for line in one.news] == [5]
     run.log({"step": 5, "loss": 3.0})

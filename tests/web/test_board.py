@@ -5,22 +5,24 @@ from typing import Any
 
 import pytest
 
-from lengthlab.board.record import AidLine, Record, Score, SeedResult, derived, sealed, write_record
+from lengthlab.board.record import AidLine, BoardRecord, LengthScore, SeedResult, derived, sealed, write_record
 from lengthlab.web.board import board_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("web")]  # they share a server and a browser
 
 
-def a_row(name: str, reach: int) -> Record:
+def a_row(name: str, reach: int) -> BoardRecord:
     """Five seeds with all sums right up to `reach` digits and none beyond."""
-    scores = [Score(digits=n, examples=500, right=500 if n <= reach else 0) for n in (10, 20, 100, 1000)]
+    scores = [LengthScore(digits=n, examples=500, right=500 if n <= reach else 0) for n in (10, 20, 100, 1000)]
     cost = {"steps": 1600, "examples": 204_800, "tokens": 1, "core_minutes": 4.0, "timing": "processor time"}
     made = {"precision": "float32", "machine": "a processor", "commit": "abc", "scores": scores}
     seeds = [SeedResult.model_validate({"seed": seed, "run": f"{seed:010}", **cost, **made}) for seed in range(1, 6)]
     facts = {"recipe": name, "recipe_sha256": "", "config": "", "made": "2026-11-17", "commit": None}
     facts |= {"trained_digits": 10, "parameters": 500_000, "unaided": False}
     aids = [AidLine(question="ids", sentence="position ids tell each digit's place")]
-    return sealed(Record.model_validate({"name": name, "seeds": seeds, "aids": aids, **facts, **derived(seeds, 10)}))
+    return sealed(
+        BoardRecord.model_validate({"name": name, "seeds": seeds, "aids": aids, **facts, **derived(seeds, 10)})
+    )
 
 
 @pytest.fixture

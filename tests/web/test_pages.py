@@ -9,7 +9,7 @@ import pytest
 
 import lengthlab.web.demo as demo
 from lengthlab.errors import UserError
-from lengthlab.web.shell import MENU, PAGES, Page, served
+from lengthlab.web.shell import MENU, PAGES, MenuPage, served
 
 FILES = sorted(PAGES.iterdir())
 
@@ -26,7 +26,7 @@ def test_nothing_is_kept_in_the_browser(file: Path) -> None:
 
 
 @pytest.mark.parametrize("page", MENU, ids=lambda page: page.name)
-def test_pages_have_no_script_or_style_of_their_own(page: Page) -> None:
+def test_pages_have_no_script_or_style_of_their_own(page: MenuPage) -> None:
     """The content security policy would refuse them."""
     text = served(page)
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon[a-z]+=", text)

@@ -17,7 +17,7 @@ import yaml
 
 from lengthlab import api
 from lengthlab.batches import Pipeline
-from lengthlab.board.record import LEVEL, AidLine, Record, Score, SeedResult, derived, sealed, write_record
+from lengthlab.board.record import LEVEL, AidLine, BoardRecord, LengthScore, SeedResult, derived, sealed, write_record
 from lengthlab.board.tracks import TRAINED
 from lengthlab.config.aids import aids, is_unaided
 from lengthlab.config.checks import check, require_length
@@ -57,19 +57,19 @@ def rungs(config: Config) -> Iterator[tuple[int, int]]:
         yield digits, examples
 
 
-def climb(path: Path, report: Callable[[Score], None] = lambda score: None) -> list[Score]:
+def climb(path: Path, report: Callable[[LengthScore], None] = lambda score: None) -> list[LengthScore]:
     """The scores of a finished run; what was tested before is not tested again."""
     run, scores = api.Run(path), []
     for digits, examples in rungs(run.config):
         (row,) = run.evaluate([digits], examples=examples, chain=0)
-        scores.append(Score(digits=digits, examples=examples, right=round(row["exact_match"] * examples)))
+        scores.append(LengthScore(digits=digits, examples=examples, right=round(row["exact_match"] * examples)))
         report(scores[-1])
         if scores[-1].share < LEVEL:
             break
     return scores
 
 
-Report = Callable[[int, Score], None]  # is called with a seed and each of its scores, as they come
+Report = Callable[[int, LengthScore], None]  # is called with a seed and each of its scores, as they come
 
 
 def recipe_text(config: Config, recipe: str) -> str:
@@ -113,7 +113,7 @@ def seeded(config: Config, seed: int) -> Config:
 
 def make_record(
     recipe: str, seeds: Sequence[int], folder: Path, options: SweepOptions, view: View, report: Report = lambda *_: None
-) -> Record:
+) -> BoardRecord:
     """Train what is not trained yet, test it, and write recipe and row into `folder`."""
     check_seeds(seeds)
     config, name = board_config(recipe), Path(recipe).stem
@@ -128,7 +128,7 @@ def make_record(
         for seed, trial in zip(seeds, trials, strict=True)
     ]
     record = sealed(
-        Record(
+        BoardRecord(
             name=name,
             recipe=name,
             recipe_sha256=digest(text.encode()),
@@ -155,7 +155,7 @@ def parameters_of(run: Run) -> int:
     return found.row["parameters"]
 
 
-def result_of(run: Run, seed: int, scores: list[Score]) -> SeedResult:
+def result_of(run: Run, seed: int, scores: list[LengthScore]) -> SeedResult:
     """What a finished run cost, and how it did."""
     found = read_run(run.path)
     assert found is not None, "damage is raised"

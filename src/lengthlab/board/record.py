@@ -27,7 +27,7 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Score(StrictModel):
+class LengthScore(StrictModel):
     """How many sums of one length were answered right."""
 
     digits: int = Field(ge=1)
@@ -52,7 +52,7 @@ class SeedResult(StrictModel):
     precision: str
     machine: str
     commit: str | None
-    scores: list[Score] = Field(min_length=1, description="up the ladder, as far as it got")
+    scores: list[LengthScore] = Field(min_length=1, description="up the ladder, as far as it got")
 
     def reach(self, trained: int) -> int:
         """The longest tested length with 99% or more, all shorter tested ones included; 0 if there is none."""
@@ -71,7 +71,7 @@ class AidLine(StrictModel):
     sentence: str
 
 
-class Record(StrictModel):
+class BoardRecord(StrictModel):
     """A row. What stands after `seeds` follows from what stands before it."""
 
     version: Literal[1] = 1
@@ -124,34 +124,34 @@ def derived(seeds: Iterable[SeedResult], trained: int) -> dict[str, Any]:
     }
 
 
-def checksum(record: Record) -> str:
+def checksum(record: BoardRecord) -> str:
     """SHA-256 over everything in a row but itself."""
     content = record.model_dump(mode="json", exclude={"sha256"})
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def sealed(record: Record) -> Record:
+def sealed(record: BoardRecord) -> BoardRecord:
     return record.model_copy(update={"sha256": checksum(record)})
 
 
-def write_record(folder: Path, record: Record) -> Path:
+def write_record(folder: Path, record: BoardRecord) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record.name}.json"
     write_json(path, record.model_dump(mode="json"))
     return path
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path) -> BoardRecord:
     """A row from its file, whether or not its checksum fits; one that is no row is named."""
     try:
-        return Record.model_validate(read_json(path))
+        return BoardRecord.model_validate(read_json(path))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "all of it"
         raise UserError(f"{path}: no row of the board ({place}: {first['msg']})") from None
 
 
-def read_board(folder: Path) -> tuple[list[Record], list[str]]:
+def read_board(folder: Path) -> tuple[list[BoardRecord], list[str]]:
     """All sound rows of a folder by name, and a sentence for each other."""
     records, problems = [], []
     for path in sorted(folder.glob("*.json")):

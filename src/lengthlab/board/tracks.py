@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lengthlab.board.record import Record
+from lengthlab.board.record import BoardRecord
 
 TRAINED = (10, 40)  # digits: the training lengths that have records
 TEN = 10  # times the training length
@@ -16,8 +16,8 @@ class Track:
     name: str
     title: str
     rule: str
-    value: Callable[[Record], float | None]
-    text: Callable[[Record], str]
+    value: Callable[[BoardRecord], float | None]
+    text: Callable[[BoardRecord], str]
     more: bool = False
 
 
@@ -26,19 +26,19 @@ class Standing:
     """A row's place in a track; rows with equal values share it."""
 
     place: int
-    record: Record
+    record: BoardRecord
     value: str
 
 
-def _reach_from(trained: int) -> Callable[[Record], float | None]:
+def _reach_from(trained: int) -> Callable[[BoardRecord], float | None]:
     return lambda record: record.reach if record.trained_digits == trained and record.reach else None
 
 
-def _at_ten(value: Callable[[Record], float]) -> Callable[[Record], float | None]:
+def _at_ten(value: Callable[[BoardRecord], float]) -> Callable[[BoardRecord], float | None]:
     return lambda record: value(record) if record.times >= TEN else None
 
 
-def reach_text(record: Record) -> str:
+def reach_text(record: BoardRecord) -> str:
     """
     Such as "100 digits (2.5x)"; "or more" where no seed failed at any length tested.
     """
@@ -77,7 +77,7 @@ TRACKS = (
 )
 
 
-def standings(track: Track, records: Sequence[Record]) -> list[Standing]:
+def standings(track: Track, records: Sequence[BoardRecord]) -> list[Standing]:
     """All rows that compete, the best first; equal values share a place, in the order of their days and names."""
     competing = [(value, record) for record in records if record.ranked and (value := track.value(record)) is not None]
     sign = -1 if track.more else 1
@@ -90,7 +90,7 @@ def track_named(name: str) -> Track:
     return next(track for track in TRACKS if track.name == name)
 
 
-def fastest(records: Sequence[Record]) -> Record | None:
+def fastest(records: Sequence[BoardRecord]) -> BoardRecord | None:
     """The record of the track core-minutes, if there is one."""
     found = standings(track_named("core-minutes"), records)
     return found[0].record if found else None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lengthlab.board.make import board_config, check_seeds, climb, rungs, seeded
-from lengthlab.board.record import Record, Score, checksum, derived, read_record
+from lengthlab.board.record import BoardRecord, LengthScore, checksum, derived, read_record
 from lengthlab.config.aids import aids, is_unaided
 from lengthlab.errors import RunFailed, UserError
 from lengthlab.runs.seal import digest_of
@@ -40,7 +40,7 @@ def problems_of(path: Path) -> list[str]:
         return [*found, str(error)]
 
 
-def _against_recipe(record: Record, file: Path) -> list[str]:
+def _against_recipe(record: BoardRecord, file: Path) -> list[str]:
     """What the recipe says of ids, aids and lengths, against the row."""
     if digest_of(file) != record.recipe_sha256:
         return [f"{file.name} is not the recipe that was run"]
@@ -65,7 +65,7 @@ def _against_recipe(record: Record, file: Path) -> list[str]:
     return found
 
 
-def retrain(record: Record, recipe: Path, runs: Path, view: View) -> tuple[list[str], list[str]]:
+def retrain(record: BoardRecord, recipe: Path, runs: Path, view: View) -> tuple[list[str], list[str]]:
     """Train the first seed again, in the folder `runs`, and test it; returns the counts that differ now, and problems.
 
     The same code on the same kind of processor gives the same numbers; elsewhere rounding may differ. So another count
@@ -83,7 +83,7 @@ def retrain(record: Record, recipe: Path, runs: Path, view: View) -> tuple[list[
     return changed_scores(first.scores, scores), short
 
 
-def changed_scores(before: Sequence[Score], now: Sequence[Score]) -> list[str]:
+def changed_scores(before: Sequence[LengthScore], now: Sequence[LengthScore]) -> list[str]:
     """Where two climbs differ."""
     then = {score.digits: score for score in before}
     return [

@@ -12,7 +12,7 @@ from lengthlab.cli.parameters import Json, Recipe, flag, seeds_of
 from lengthlab.errors import UserError, suggestion
 
 if TYPE_CHECKING:
-    from lengthlab.board.record import Record
+    from lengthlab.board.record import BoardRecord
     from lengthlab.board.tracks import Standing
 
 BOARD = Path("results/board")
@@ -74,7 +74,7 @@ def _print_track(console: Screen, title: str, places: "list[Standing]") -> None:
     console.say()
 
 
-def given(record: "Record") -> str:
+def given(record: "BoardRecord") -> str:
     """The aids of a row, without what no model here is given."""
     return "; ".join(aid.sentence for aid in record.aids if aid.question != "outside") or "nothing"
 

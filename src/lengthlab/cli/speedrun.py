@@ -30,7 +30,7 @@ def speedrun(
     """
     at_least(0, seed=seed)
     from lengthlab.board.make import board_config, seeded
-    from lengthlab.board.record import LEVEL, Score, read_board
+    from lengthlab.board.record import LEVEL, LengthScore, read_board
     from lengthlab.board.tracks import TEN, fastest
 
     best = fastest(read_board(results)[0])
@@ -57,7 +57,7 @@ def speedrun(
         minutes = (time.monotonic() - begun) / 60
         digits = TEN * config.training.digits
         (row,) = Run(trial.run.path).evaluate([digits], examples=EXAMPLES, chain=0)
-        score = Score(digits=digits, examples=EXAMPLES, right=round(row["exact_match"] * EXAMPLES))
+        score = LengthScore(digits=digits, examples=EXAMPLES, right=round(row["exact_match"] * EXAMPLES))
         result = result_of(trial.run, seed, [score])
     said = {"recipe": name, "seed": seed, "core_minutes": result.core_minutes, "minutes": round(minutes, 2)}
     said |= {"examples": result.examples, "digits": digits, "exact_match": score.share}

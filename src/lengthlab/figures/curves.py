@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from lengthlab.figures.data import Row, points
+from lengthlab.figures.data import TableRow, points
 from lengthlab.figures.message import reached
 from lengthlab.figures.panels import (
     finish,
@@ -27,7 +27,7 @@ class Curve:
     """The evaluation rows of one run, with its label and the longest length it was trained on."""
 
     label: str
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     trained: int
     aids: Sequence[str] = ()  # what it is given, in the sentences of the aid ledger
     ends: str = ""  # why there is nothing beyond its last length, if there is a reason

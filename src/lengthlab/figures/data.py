@@ -7,7 +7,7 @@ from typing import Any
 
 from lengthlab.analysis.names import SUMS
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 Look = dict[str, Any]  # how a line or a point is drawn: colour, marker, width
 Points = list[tuple[float, float]]  # x and y, in the order of x
 
@@ -17,11 +17,11 @@ class Seed:
     """One trained run: its seed, its facts (a row of trials.csv) and its rows of the other tables."""
 
     seed: int
-    exact_match: Sequence[Row] = ()  # digits, exact_match, low, high, examples
-    training: Sequence[Row] = ()  # step, loss, accuracy
-    evolution: Sequence[Row] = ()  # step, digits, exact_match
-    errors: Sequence[Row] = ()  # digits, wrong, examples, measure, key, value
-    facts: Row = field(default_factory=dict)
+    exact_match: Sequence[TableRow] = ()  # digits, exact_match, low, high, examples
+    training: Sequence[TableRow] = ()  # step, loss, accuracy
+    evolution: Sequence[TableRow] = ()  # step, digits, exact_match
+    errors: Sequence[TableRow] = ()  # digits, wrong, examples, measure, key, value
+    facts: TableRow = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Setting:
     aids: Sequence[str] = ()  # what it is given, in the sentences of the aid ledger
 
 
-def points(rows: Sequence[Row], x: str, y: str) -> Points:
+def points(rows: Sequence[TableRow], x: str, y: str) -> Points:
     """Two columns of a table as points; rows in which either is empty are left out."""
     return sorted((row[x], row[y]) for row in rows if row.get(x) is not None and row.get(y) is not None)
 

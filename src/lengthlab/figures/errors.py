@@ -13,7 +13,7 @@ from matplotlib.ticker import PercentFormatter
 
 from lengthlab.analysis.names import FIFTHS, MARKS, SAME_PLACES, SHIFTS, WRONG_DIGITS, shift_name
 from lengthlab.figures import message
-from lengthlab.figures.data import Look, Row, Seed, Setting, count, median_points
+from lengthlab.figures.data import Look, Seed, Setting, TableRow, count, median_points
 from lengthlab.figures.panels import empty_panel, finish, key, log_axis, nothing_to_draw, offsets, panels
 from lengthlab.figures.style import QUIET, looks, style
 
@@ -64,7 +64,7 @@ def singles(settings: Sequence[Setting], length: int) -> dict[str, list[float]]:
     return {label: [shares["1"] for shares in seeds if "1" in shares] for label, seeds in found.items()}
 
 
-def _is_whole(row: Row) -> bool:
+def _is_whole(row: TableRow) -> bool:
     """Whether all measures were taken at the length of this row, and not only the number of wrong digits."""
     return row["measure"] == "marks" and row.get("value") is not None
 

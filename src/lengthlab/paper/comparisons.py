@@ -14,16 +14,16 @@ from pydantic import Field
 from lengthlab.paper.claim import Claim, Part
 from lengthlab.paper.decide import LEAST_SEEDS, above, between, rank_correlation, resampled
 from lengthlab.paper.measures import SHARES
-from lengthlab.paper.tables import Member, Results
+from lengthlab.paper.tables import Results
 from lengthlab.statistics.difference import LEAST_PAIRS, LEVEL, difference, paired_difference
 from lengthlab.statistics.intervals import deviation_interval, t_interval, within
 
-LEAST_PLACES = 3  # of a trend
+LEAST_POINTS = 3  # of a trend
 TOO_FEW = f"fewer than {LEAST_SEEDS} usable runs"
 
 
 class Better(Claim):
-    """The first of each pair has a higher mean than the second. Several settings in one place are taken together.
+    """The first of each pair has a higher mean than the second. Several settings on one side are taken together.
 
     Two means are never equal, so "the first is higher" could not be refuted where nothing is gained. A gain that is
     below `least`, its whole interval, is too small to speak of, and refutes it.
@@ -177,21 +177,18 @@ class Trend(OfSettings):
     def parts(self, results: Results) -> list[Part]:
         chosen = self.matching(results)
         members = [member for member in results.members(self.experiment) if member.setting in chosen]
-        place: dict[str, float] = {member.setting: self._place(results, member) for member in members}
+        number: dict[str, float] = {member.setting: results.trial(member.run)[self.by] for member in members}
         groups = {setting: self.values(results, [setting]) for setting in chosen}
         groups = {setting: group for setting, group in groups.items() if len(group) >= LEAST_SEEDS}
         name, seeds = f"rank correlation with {self.by.replace('_', ' ')}", tuple(map(len, groups.values()))
-        places = [place[setting] for setting in groups]
-        if len(set(places)) < LEAST_PLACES:
-            note = f"needs {LEAST_PLACES} settings with {LEAST_SEEDS} usable runs"
+        numbers = [number[setting] for setting in groups]
+        if len(set(numbers)) < LEAST_POINTS:
+            note = f"needs {LEAST_POINTS} settings with {LEAST_SEEDS} usable runs"
             return [self.missing(results, chosen, name, seeds or (0,), note)]
         if len({value for group in groups.values() for value in group}) < 2:
             return [self.missing(results, chosen, name, seeds, "the same in all runs")]
-        value, low, high = resampled(list(groups.values()), lambda sample: rank_correlation(places, sample))
+        value, low, high = resampled(list(groups.values()), lambda sample: rank_correlation(numbers, sample))
         return [Part(name, between(low, high, self.at_least, self.at_most), value, low, high, seeds)]
-
-    def _place(self, results: Results, member: Member) -> float:
-        return results.trial(member.run)[self.by]
 
 
 KINDS: dict[str, type[Claim]] = {"better": Better, "level": Level, "spread": Spread, "trend": Trend}

@@ -34,11 +34,11 @@ def between(low: float, high: float, at_least: float | None, at_most: float | No
     return "does not hold" if high < lowest or low > highest else "not enough evidence"
 
 
-def rank_correlation(places: Sequence[float], groups: Sequence[Array]) -> Array:
-    """Spearman's, of the groups' places with their values (R, n): (R,). Ties have their mean rank; 0 if all tie."""
+def rank_correlation(numbers: Sequence[float], groups: Sequence[Array]) -> Array:
+    """Spearman's, of a number for each group with its values (R, n): (R,). Ties have their mean rank; 0 if all tie."""
     from scipy.stats import rankdata
 
-    at = np.concatenate([np.full(group.shape[1], place) for place, group in zip(places, groups, strict=True)])
+    at = np.concatenate([np.full(group.shape[1], number) for number, group in zip(numbers, groups, strict=True)])
     x, y = rankdata(at), rankdata(np.concatenate(groups, axis=1), axis=1)
     x, y = x - x.mean(), y - y.mean(axis=1, keepdims=True)
     scale = np.sqrt((x**2).sum() * (y**2).sum(axis=1))

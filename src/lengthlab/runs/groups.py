@@ -72,8 +72,8 @@ def differences(configs: Sequence[Row]) -> list[Row]:
     names = list(dict.fromkeys(name for settings in named for name in settings if not name.startswith("seeds.")))
     varying = [name for name in names if len({repr(settings.get(name)) for settings in named}) > 1]
     kinds = tuple(name.removesuffix("kind") for name in varying if name.endswith(".kind"))
-    telling = [name for name in varying if name.endswith(".kind") or not name.startswith(kinds)]
-    return [{COLUMN_OF.get(name, name): settings.get(name) for name in telling} for settings in named]
+    distinguishing = [name for name in varying if name.endswith(".kind") or not name.startswith(kinds)]
+    return [{COLUMN_OF.get(name, name): settings.get(name) for name in distinguishing} for settings in named]
 
 
 @dataclass(frozen=True)

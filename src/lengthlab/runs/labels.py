@@ -36,11 +36,11 @@ def setting_labels(configs: Sequence[Row], recipes: Sequence[str]) -> list[str]:
     """
     labels = [
         f"{recipe}, {system_name(config)}" if recipe else system_name(config)
-        for config, recipe in zip(configs, _telling(configs, recipes), strict=True)
+        for config, recipe in zip(configs, _distinguishing(configs, recipes), strict=True)
     ]
     varying = [name for name in (differences(configs) or [{}])[0] if name not in ("encoding", "positions")]
     settings = [[f"{name.rpartition('.')[2]} {row[name]}" for name in varying] for row in differences(configs)]
-    same = {label for label in labels if len({repr(configs[i]) for i in _places(labels, label)}) > 1}
+    same = {label for label in labels if len({repr(configs[i]) for i in _indices(labels, label)}) > 1}
     return [
         ", ".join([label, *more[:MOST]]) if label in same else label
         for label, more in zip(labels, settings, strict=True)
@@ -54,7 +54,7 @@ def run_labels(configs: Sequence[Row], ids: Sequence[str], recipes: Sequence[str
     return [f"{label} ({run})" if labels.count(label) > 1 else label for label, run in zip(labels, ids, strict=True)]
 
 
-def _telling(configs: Sequence[Row], recipes: Sequence[str]) -> list[str]:
+def _distinguishing(configs: Sequence[Row], recipes: Sequence[str]) -> list[str]:
     """The recipe of each config; empty for all if that tells nothing apart.
 
     Seeds of one setting may have been started from its recipe and from a file of another name: the first counts.
@@ -80,5 +80,5 @@ def _without_seeds(config: Row) -> Row:
     return {name: part for name, part in config.items() if name != "seeds"}
 
 
-def _places(labels: Sequence[str], label: str) -> list[int]:
-    return [place for place, other in enumerate(labels) if other == label]
+def _indices(labels: Sequence[str], label: str) -> list[int]:
+    return [index for index, other in enumerate(labels) if other == label]

@@ -245,7 +245,7 @@ class Run:
         self._log_start(0)
         self._write_status({"state": "running", "time": time.time(), "step": 0, "steps": config.training.steps} | kept)
 
-    def go_on(self, config: "Config", step: int, environment: Row, lines: int | None = None) -> None:
+    def resume(self, config: "Config", step: int, environment: Row, lines: int | None = None) -> None:
         """Resume after `step` steps: what was logged later will be logged again.
 
         `lines` of the metrics belong to those steps; None if that is not known.

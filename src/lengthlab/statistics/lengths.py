@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pvariance
 from typing import Any
 
-Scores = Mapping[int, Sequence[float]]  # exact match of all runs at each tested length
+ByLength = Mapping[int, Sequence[float]]  # exact match of all runs at each tested length
 
 
 def evenly(lengths: Sequence[int], most: int, wanted: Sequence[int] = ()) -> list[int]:
@@ -39,7 +39,7 @@ def few_lengths(trained: int, tested: Sequence[int], most: int = 5) -> list[int]
     return evenly([*inside[-1:], *beyond], most)
 
 
-def lengths_beyond(scores: Scores, trained: int, factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
+def lengths_beyond(scores: ByLength, trained: int, factors: Sequence[float] = (1.5, 2.0)) -> list[int]:
     """The tested lengths nearest to these multiples of the training length, fixed before anything is seen.
 
     A length at which no run scores at all is left out, if another one remains.
@@ -48,7 +48,7 @@ def lengths_beyond(scores: Scores, trained: int, factors: Sequence[float] = (1.5
     return [length for length in chosen if any(scores[length])] or chosen[:1]
 
 
-def most_spread_length(scores: Scores, trained: int) -> int:
+def most_spread_length(scores: ByLength, trained: int) -> int:
     """The tested length beyond training at which the runs lie furthest apart."""
     beyond = [length for length in scores if length > trained] or list(scores)
     return max(beyond, key=lambda length: pvariance(scores[length]) if scores[length] else 0.0)

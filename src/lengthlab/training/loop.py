@@ -155,7 +155,7 @@ class Trainer:
             }
         if self.world.first:
             lines = checkpoint.beside.get("metrics", {}).get("lines")
-            self.run.go_on(self.config, checkpoint.step, described, lines)
+            self.run.resume(self.config, checkpoint.step, described, lines)
             self._save_weights()  # whatever has become of them
             self.watcher.note(f"resuming after step {checkpoint.step}")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from lengthlab.board.record import Record, read_board
+from lengthlab.board.record import BoardRecord, read_board
 from lengthlab.board.tracks import TRACKS, standings
 
 
-class Place(BaseModel):
+class RankedRow(BaseModel):
     """A row's place in a track, with what counts there."""
 
     place: int
@@ -23,7 +23,7 @@ class BoardTrack(BaseModel):
     name: str
     title: str
     rule: str
-    places: list[Place]
+    places: list[RankedRow]
 
 
 class Board(BaseModel):
@@ -31,7 +31,7 @@ class Board(BaseModel):
 
     folder: str
     tracks: list[BoardTrack]
-    records: list[Record]
+    records: list[BoardRecord]
     problems: list[str]
 
 
@@ -43,7 +43,9 @@ def board_of(folder: Path) -> Board:
             name=track.name,
             title=track.title,
             rule=track.rule,
-            places=[Place(place=one.place, name=one.record.name, value=one.value) for one in standings(track, records)],
+            places=[
+                RankedRow(place=one.place, name=one.record.name, value=one.value) for one in standings(track, records)
+            ],
         )
         for track in TRACKS
     ]

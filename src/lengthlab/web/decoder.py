@@ -72,7 +72,7 @@ def describe(name: str, adder: Adder, batch: Batch, a: str, b: str) -> Question:
     )
 
 
-class Group:
+class DecodingGroup:
     """Sums of one shape under one model, decoded together."""
 
     def __init__(self, requests: list[Request]) -> None:
@@ -169,7 +169,7 @@ class Decoder:
             self._under_way -= 1
 
     def _work(self) -> None:
-        groups: list[Group] = []
+        groups: list[DecodingGroup] = []
         while True:
             new = self._new(wait=not groups)
             if new is None:
@@ -182,7 +182,7 @@ class Decoder:
                     group.fail(error)
             groups = [group for group in groups if not group.over]
 
-    def _new(self, wait: bool) -> list[Group] | None:
+    def _new(self, wait: bool) -> list[DecodingGroup] | None:
         """Groups of the sums that have arrived; None when it is time to stop."""
         arrived: list[Request] = []
         while wait or not self._arrived.empty():
@@ -200,4 +200,4 @@ class Decoder:
             else:
                 together.append([request])
         self.largest_group = max([self.largest_group, *map(len, together)])
-        return [Group(group) for group in together]
+        return [DecodingGroup(group) for group in together]

@@ -34,7 +34,7 @@ from lengthlab.web.schema import (
     Sum,
     Token,
 )
-from lengthlab.web.shell import MENU, PAGES, Page, served
+from lengthlab.web.shell import MENU, PAGES, MenuPage, served
 
 EVENTS = {Question: "question", Token: "token", Done: "done"}
 Name = Annotated[str, Query(pattern=f"^{NAME.pattern}$", description="A shipped model or the id of a run.")]
@@ -74,7 +74,7 @@ def make_app(runs: Path, results: Path, host: str = "127.0.0.1", port: int = 80,
     return app
 
 
-def _page(page: Page) -> HTMLResponse:
+def _page(page: MenuPage) -> HTMLResponse:
     return HTMLResponse(served(page))
 
 

@@ -8,7 +8,7 @@ PAGES = Path(__file__).with_name("pages")
 
 
 @dataclass(frozen=True)
-class Page:
+class MenuPage:
     """A page of the menu: `NAME.html` is what it shows, `page-NAME.js` what it does."""
 
     name: str
@@ -17,16 +17,16 @@ class Page:
 
 
 MENU = (
-    Page("try", "Try", ("sums",)),
-    Page("look", "Look inside", ("maps",)),
-    Page("runs", "Runs", ("charts",)),
-    Page("compare", "Compare", ("charts",)),
-    Page("claims", "Claims", ("charts",)),
-    Page("board", "Board", ("charts", "board")),
+    MenuPage("try", "Try", ("sums",)),
+    MenuPage("look", "Look inside", ("maps",)),
+    MenuPage("runs", "Runs", ("charts",)),
+    MenuPage("compare", "Compare", ("charts",)),
+    MenuPage("claims", "Claims", ("charts",)),
+    MenuPage("board", "Board", ("charts", "board")),
 )
 
 
-def served(page: Page) -> str:
+def served(page: MenuPage) -> str:
     """A page of the menu as the server sends it."""
     here = {page.name: ' aria-current="page"'}
     links = (f'<a href="/{one.name}"{here.get(one.name, "")}>{one.title}</a>' for one in MENU)
