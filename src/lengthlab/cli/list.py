@@ -16,7 +16,7 @@ from lengthlab.errors import UserError, suggestion
 
 Axis = Literal[
     "encodings", "positions", "formats", "tasks", "optimizers", "attentions", "schedules", "recipes", "sizes",
-    "experiments", "options",
+    "figures", "experiments", "options",
 ]  # fmt: skip
 
 

@@ -8,14 +8,15 @@ from lengthlab.config.load import load_config
 from lengthlab.config.model import SIZES
 from lengthlab.config.plugins import load_plugins
 from lengthlab.config.presets import recipe_description, recipe_names
+from lengthlab.figures import FIGURES
 
 
 def catalogue() -> dict[str, list[dict[str, str]]]:
-    """For each axis its entries, as {"name": ..., "description": ...}."""
+    """For each axis, and for figures, recipes and sizes, its entries, as {"name": ..., "description": ...}."""
     load_plugins()
     listed = {
         axis: [{"name": entry.name, "description": entry.description} for entry in registry.entries()]
-        for axis, registry in (AXES | CHOICES).items()
+        for axis, registry in (AXES | CHOICES | {"figures": FIGURES}).items()
     }
     listed["recipes"] = [{"name": name, "description": recipe_description(name)} for name in recipe_names()]
     listed["sizes"] = [{"name": name, "description": _shape(shape)} for name, shape in SIZES.items()]
