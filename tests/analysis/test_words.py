@@ -33,7 +33,7 @@ def test_only_places_above_luck_are_named() -> None:
     rows = [measure("-1", 0.3, 0.25, 0.35, 0.2), measure("0", 0.5, 0.4, 0.6, 0.1), measure("+1", 0.2, 0.1, 0.3, 0.2)]
     said = shifts_words(rows, [], several=False, order="standard")
     assert said.endswith(": -1, its own with a wrong carry.") and "to the left" in said
-    assert "None explains clearly more" in shifts_words(rows[2:], [], several=False, order="reversed")
+    assert "None clearly explains more" in shifts_words(rows[2:], [], several=False, order="reversed")
 
 
 def test_the_fit_is_judged_by_its_misfit() -> None:

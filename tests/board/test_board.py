@@ -125,8 +125,8 @@ def test_a_row_is_made_shown_verified_and_retrained(made: Path, lengthlab: Comma
         (lambda row: row.update(aids=[]), "aids are not those of its recipe"),
         (lambda row: row["seeds"][0].update(run="0123456789"), "is not one of its recipe"),
         (lambda row: row["seeds"][1].update(seed=5), "4 missing"),
-        (lambda row: row["seeds"][0]["scores"].clear(), "no row of the board (seeds.0.scores"),
-        (lambda row: row.pop("commit"), "no row of the board (commit"),
+        (lambda row: row["seeds"][0]["scores"].clear(), "is not a row of the board (seeds.0.scores"),
+        (lambda row: row.pop("commit"), "is not a row of the board (commit"),
     ],
 )
 def test_what_was_tampered_with_is_named(made: Path, change: Any, reason: str) -> None:
@@ -134,7 +134,7 @@ def test_what_was_tampered_with_is_named(made: Path, change: Any, reason: str) -
     path = made / "tiny.json"
     content = json.loads(path.read_text())
     change(content)
-    if not reason.startswith(("does not fit", "no row")):
+    if not reason.startswith(("does not fit", "is not a row")):
         content["sha256"] = sealed(BoardRecord.model_validate(content)).sha256
     path.write_text(json.dumps(content))
     assert any(reason in problem for problem in verify.problems_of(path))

@@ -131,13 +131,13 @@ def test_a_loss_is_compared_where_all_variants_have_run() -> None:
         Setting(f"{panel}, {variant}", 10, [Seed(1, training=[{"step": 1, "loss": loss}])])
         for panel, variant, loss in (("copy", "plain", 0.5), ("copy", "new", 0.25), ("sort", "new", 9.0))
     ]
-    assert losses(settings) == "Loss as training ends, median over all seeds (copy): plain 0.5, new 0.25"
+    assert losses(settings) == "Loss at the end of training, median over all seeds (copy): plain 0.5, new 0.25"
 
 
 def test_orders_are_set_beside_weights() -> None:
     settings = [Setting(f"init {at}", 1, [scored(1, at), scored(1, at + 0.1)]) for at in (0.0, 0.5)]
-    assert orders(settings, 2) == "At 2 digits other data orders lie 10 points apart, other weights' medians 50"
-    assert orders(settings[:1], 2) == "At 2 digits other data orders lie 10 points apart"
+    assert orders(settings, 2) == "At 2 digits data orders are 10 points apart, the medians of initial weights 50"
+    assert orders(settings[:1], 2) == "At 2 digits data orders are 10 points apart"
 
 
 def test_a_variant_trained_on_shorter_sums_is_marked(setting: Callable[..., Setting], tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from lengthlab.paper import decide as module
 from lengthlab.statistics.difference import LEAST_PAIRS
 
 
-def test_more_seeds_and_more_luck_in_common_find_smaller_differences(
+def test_more_seeds_and_more_correlation_find_smaller_differences(
     monkeypatch: pytest.MonkeyPatch, lengthlab: Callable[..., tuple[int, str, str]]
 ) -> None:
     monkeypatch.setattr(module, "DRAWN", 40)
-    rows = {(row.seeds, row.luck): row for row in module.power()}
+    rows = {(row.seeds, row.correlation): row for row in module.power()}
     assert rows[4, 0.0].difference > rows[5, 0.0].difference > rows[10, 0.0].difference
     for seeds in (6, 8, 10):
         assert rows[seeds, 0.0].difference > rows[seeds, 0.5].difference > rows[seeds, 0.8].difference

@@ -157,7 +157,7 @@ def test_a_run_that_needs_more_memory_than_there_is_leaves_nothing(
     smoke: Callable[..., Config], runs_folder: Path
 ) -> None:
     config = smoke("model.width=65536", "model.heads=64", "model.layers=100")
-    with pytest.raises(UserError, match=r"this needs [\d,]+ GB of memory, there are \d+; lower model\.width"):
+    with pytest.raises(UserError, match=r"needs .* GB .* but only .* GB is available; reduce model\.width"):
         Trainer(config, Run.of(config), Watcher())
     assert not runs_folder.exists()
     estimate.require_memory(smoke())
@@ -173,7 +173,7 @@ def test_a_run_that_needs_more_memory_than_there_is_leaves_nothing(
     ],
 )
 def test_examples_need_memory_too(lower: str, overrides: Sequence[str], smoke: Callable[..., Config]) -> None:
-    with pytest.raises(UserError, match=rf"this needs [\d,]+ GB of memory, there are \d+; lower training\.{lower}"):
+    with pytest.raises(UserError, match=rf"needs .* GB .* but only .* GB is available; reduce training\.{lower}"):
         estimate.require_memory(smoke(*overrides))
 
 

@@ -65,14 +65,14 @@ class Mistakes:
 
     answers: int
     wrong: list[Share]  # by length: wrong answers
-    first: list[Share] = field(default_factory=list)  # by kind: the first mistake; base: by luck
+    first: list[Share] = field(default_factory=list)  # by kind: the first mistake; base: by chance
     marks: list[Share] = field(default_factory=list)  # ends and hints, anywhere in the answer
     carry: list[Share] = field(default_factory=list)  # incoming carries at wrong digits and at digits in general
     fifths: list[Share] = field(default_factory=list)  # wrong digits by part of the answer; base: all digits
     places: list[Place] = field(default_factory=list)  # wrong digits by length and place
     counts: list[Share] = field(default_factory=list)  # number of wrong digits; base: the fit
     fit: Fit | None = None
-    shifts: list[Share] = field(default_factory=list)  # digits that another place would give; base: by luck
+    shifts: list[Share] = field(default_factory=list)  # digits that another place would give; base: by chance
     halves: list[Share] = field(default_factory=list)  # the same with one operand of a neighbouring place
     runs: int = 1
 

@@ -98,7 +98,7 @@ def _heading(page: Page, result: dict[str, Any], summary: Row) -> None:
 def _mistakes(page: Page, summary: Row, order: str) -> None:
     page.section("1. What goes wrong first?")
     page.say(first_words(summary))
-    page.shares(summary["first"], "first mistake", "wrong answers", "by luck")
+    page.shares(summary["first"], "first mistake", "wrong answers", "by chance")
     page.section("2. Ends and hints")
     page.say("The same mistakes counted anywhere in a wrong answer, so that one answer can count in several rows.")
     page.shares(summary["marks"], "anywhere in the answer", "wrong answers")
@@ -118,7 +118,7 @@ def _mistakes(page: Page, summary: Row, order: str) -> None:
         page.say(shifts_words(summary["shifts"], summary["halves"], page.several, order))
         named = [row | {"name": _shift_name(row["name"])} for row in summary["shifts"]]
         halves = [row | {"name": f"one operand {_shift_name(row['name'])}"} for row in summary["halves"]]
-        page.shares([*named, *halves], "the digit is that of", "wrong digits", "by luck")
+        page.shares([*named, *halves], "the digit is that of", "wrong digits", "by chance")
         if not page.several:
             page.say("The intervals treat wrong digits as independent of one another.")
 

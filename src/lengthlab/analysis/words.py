@@ -1,4 +1,4 @@
-"""The tables of an error analysis in plain sentences. Each sentence follows from the numbers it is given."""
+"""The tables of an error analysis in plain sentences, which follow from the numbers alone."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -7,11 +7,11 @@ from lengthlab.runs.columns import Row
 
 
 def first_words(summary: Row) -> str:
-    """What the first mistake is most often, and what luck is."""
+    """What the first mistake is most often, and what chance would give."""
     most = max(summary["first"], key=lambda row: row["share"])
     return (
         f"Every wrong answer is counted once, by the first token that is wrong. Most often it is: {most['name']} "
-        f"({most['share']:.0%}). A wrong digit can match such a description by luck: the last column is what the "
+        f"({most['share']:.0%}). A wrong digit can match such a description by chance: the last column is what the "
         "shares would be if every wrong first digit were drawn at random."
     )
 
@@ -30,12 +30,14 @@ def carry_words(rows: Sequence[Row], several: bool) -> str:
 
 
 def fifths_words(rows: Sequence[Row], several: bool) -> str:
-    """Where wrong digits are denser than digits are."""
+    """Which parts of the answer have more than their share of wrong digits."""
     dense = [row for row in rows if bounds(row, several)[0] > row["base"]]
     if not dense:
         return "No part of the answer stands out clearly."
-    names = ", ".join(f"{row['name']} ({row['share']:.0%} of the wrong, {row['base']:.0%} of all)" for row in dense)
-    return f"Wrong digits are denser than digits are in: {names}{_certainty(several)}."
+    names = ", ".join(
+        f"{row['name']} ({row['share']:.0%} of the wrong digits, {row['base']:.0%} of all)" for row in dense
+    )
+    return f"Parts of the answer with more than their share of wrong digits: {names}{_certainty(several)}."
 
 
 def counts_words(rows: Sequence[Row], fit: Row) -> str:
@@ -52,16 +54,16 @@ def counts_words(rows: Sequence[Row], fit: Row) -> str:
 
 
 def shifts_words(rows: Sequence[Row], halves: Sequence[Row], several: bool, order: str) -> str:
-    """Which other places explain more than luck."""
+    """Which other places explain more than chance."""
     what = "A wrong digit may be what the operands of another place give, with or without a carry"
     side = "left" if order == "standard" else "right"
-    way = f"higher: the next to the {side} as the answer is written"
+    way = f"higher: the next one to the {side} as the answer is written"
     above = [row["name"] for row in rows if bounds(row, several)[0] > row["base"]]
     above += [f"one operand {row['name']}" for row in halves if bounds(row, several)[0] > row["base"]]
     if not above:
-        return f"{what} ({way}). None explains clearly more than luck, the last column."
+        return f"{what} ({way}). None clearly explains more than chance, the last column."
     names = ["its own with a wrong carry" if name == "0" else name for name in above]
-    return f"{what} ({way}). More often than by luck, the last column{_certainty(several)}: {', '.join(names)}."
+    return f"{what} ({way}). More often than by chance, the last column{_certainty(several)}: {', '.join(names)}."
 
 
 def alignment_words(rows: Sequence[Row], trained: int) -> str:

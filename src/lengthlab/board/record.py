@@ -60,7 +60,7 @@ class SeedResult(StrictModel):
 
     @property
     def failed(self) -> bool:
-        """Whether it ended at a length that it could not do, not at the end of the ladder or of what it can read."""
+        """Whether it stopped at a length it got wrong, rather than at the end of the ladder or of what it can read."""
         return self.scores[-1].share < LEVEL
 
 
@@ -72,7 +72,7 @@ class AidLine(StrictModel):
 
 
 class BoardRecord(StrictModel):
-    """A row. What stands after `seeds` follows from what stands before it."""
+    """A row. The fields after `seeds` follow from those before."""
 
     version: Literal[1] = 1
     name: str
@@ -142,13 +142,13 @@ def write_record(folder: Path, record: BoardRecord) -> Path:
 
 
 def read_record(path: Path) -> BoardRecord:
-    """A row from its file, whether or not its checksum fits; one that is no row is named."""
+    """A row from its file, whether or not its checksum fits; an error names a file that is not one."""
     try:
         return BoardRecord.model_validate(read_json(path))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "all of it"
-        raise UserError(f"{path}: no row of the board ({place}: {first['msg']})") from None
+        raise UserError(f"{path} is not a row of the board ({place}: {first['msg']})") from None
 
 
 def read_board(folder: Path) -> tuple[list[BoardRecord], list[str]]:
@@ -161,7 +161,7 @@ def read_board(folder: Path) -> tuple[list[BoardRecord], list[str]]:
             problems.append(" ".join(str(error).split()))
             continue
         if record.sha256 != checksum(record) or record.name != path.stem:
-            problems.append(f"{path}: not what was written; lengthlab board verify says more")
+            problems.append(f"{path}: changed since it was written; lengthlab board verify says more")
         else:
             records.append(record)
     return records, problems

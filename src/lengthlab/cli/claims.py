@@ -60,7 +60,7 @@ def _print_power(as_json: bool) -> None:
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    made = table("", ("seeds of each setting", "compared", "luck in common"), SPREADS)
+    made = table("", ("seeds of each setting", "compared", "correlation"), SPREADS)
     for row in rows:
         made.add_row(*row.cells(SPREADS))
     console = Screen()

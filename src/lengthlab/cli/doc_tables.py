@@ -48,7 +48,7 @@ def ids_table() -> str:
 
 def power_table() -> str:
     """How many seeds decide which difference."""
-    head = ["seeds of each setting", "compared", "luck in common", *(f"spread {spread}" for spread in SPREADS)]
+    head = ["seeds of each setting", "compared", "correlation", *(f"spread {spread}" for spread in SPREADS)]
     return _table(head, [row.cells(SPREADS) for row in power()])
 
 

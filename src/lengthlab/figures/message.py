@@ -15,7 +15,7 @@ REACHED = 0.9  # exact match from which a length counts as reached
 
 
 def medians(settings: Sequence[Setting], length: int | None = None) -> str:
-    """How the settings compare beyond training: the median of each, the highest first; or how far seeds lie apart."""
+    """How the settings compare beyond training: the median of each, the highest first; or how far seeds are apart."""
     length = length or _length(settings)
     found = {setting.label: scores for setting in settings if (scores := scores_at(setting, length))}
     if len(found) == 1:
@@ -23,7 +23,7 @@ def medians(settings: Sequence[Setting], length: int | None = None) -> str:
         if len(scores) == 1:
             return f"{label}: {percent(scores[0])} right {_where(settings, length)}"
         spread = f"{percent(min(scores))} to {percent(max(scores))}"
-        return f"{label}: seeds have {spread} {_where(settings, length)}, median {percent(median(scores))}"
+        return f"{label}: {spread} over seeds {_where(settings, length)}, median {percent(median(scores))}"
     return f"Median {_where(settings, length)}: {ranking({label: median(found[label]) for label in found})}"
 
 
@@ -82,8 +82,8 @@ def orders(settings: Sequence[Setting], length: int) -> str:
         return medians(settings)
     apart = sorted(_points_apart(scores) for scores in found)
     ends = " to ".join(dict.fromkeys(map(str, (apart[0], apart[-1]))))
-    between = f", other weights' medians {_points_apart([median(scores) for scores in found])}"
-    return f"At {length} digits other data orders lie {ends} points apart{between if len(found) > 1 else ''}"
+    between = f", the medians of initial weights {_points_apart([median(scores) for scores in found])}"
+    return f"At {length} digits data orders are {ends} points apart{between if len(found) > 1 else ''}"
 
 
 def _points_apart(scores: Sequence[float]) -> int:
@@ -96,12 +96,12 @@ def reached(curves: Mapping[str, Mapping[int, float]], trained: Mapping[str, int
     >>> reached({"FIRE": {10: 1.0, 15: 0.8}, "coupled": {10: 1.0, 100: 0.98}}, {"FIRE": 10, "coupled": 10})
     'Trained on 1-10 digits, at least 90% right up to 100 digits (coupled), 10 (FIRE)'
     >>> reached({"FIRE": {1: 0.2, 10: 0.1}}, {"FIRE": 10})
-    'Trained on 1-10 digits, less than 90% right from the shortest sums on'
+    'Trained on 1-10 digits, less than 90% right even on the shortest sums'
     """
     longest = {label: generalization(scores, trained[label], REACHED).longest for label, scores in curves.items()}
     ranges = " or ".join(f"1-{digits}" for digits in sorted(set(trained.values())))
     if not any(longest.values()):
-        return f"Trained on {ranges} digits, less than {percent(REACHED)} right from the shortest sums on"
+        return f"Trained on {ranges} digits, less than {percent(REACHED)} right even on the shortest sums"
     if len(longest) <= FEW:
         told = [f"{length} ({label})" for label, length in sorted(longest.items(), key=lambda item: -item[1])]
         told[0] = told[0].replace(" (", " digits (", 1)
@@ -127,7 +127,7 @@ def in_the_end(settings: Sequence[Setting], length: int) -> str:
         ]
         if ends := [course[-1][1] for course in courses if course]:
             last[setting.label] = median(ends)
-    return f"Median at {length} digits as training ends: {ranking(last)}"
+    return f"Median at {length} digits at the end of training: {ranking(last)}"
 
 
 def losses(settings: Sequence[Setting]) -> str:
@@ -141,7 +141,7 @@ def losses(settings: Sequence[Setting]) -> str:
     found, alone = _comparable(panels)
     middle = {name: median(end for ends in of_panels for end in ends) for name, of_panels in found.items()}
     told = ", ".join(f"{name} {plain_power(float(f'{loss:.2g}'))}" for name, loss in middle.items())
-    return f"Loss as training ends, median over all seeds{alone}: {told}"
+    return f"Loss at the end of training, median over all seeds{alone}: {told}"
 
 
 def single_digits(shares: Mapping[str, Sequence[float]], length: int) -> str:

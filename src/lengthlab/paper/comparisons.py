@@ -25,11 +25,12 @@ TOO_FEW = f"fewer than {LEAST_SEEDS} usable runs"
 class Better(Claim):
     """The first of each pair has a higher mean than the second. Several settings on one side are taken together.
 
-    Two means are never equal, so "the first is higher" could not be refuted where nothing is gained. A gain that is
-    below `least`, its whole interval, is too small to speak of, and refutes it.
+    Two means are never equal, so "the first is higher" could not be refuted where nothing is gained. A gain whose whole
+    interval is below `least` is too small to matter, and refutes it.
 
-    There is no verdict where the winner had no room to win: a gain of the first is hidden where both are near 0 or both
-    near 1; a gain of the second (a threshold below 0 says that there is none) is hidden near 1, and would show near 0.
+    There is no verdict where the scores leave no room for a difference: a gain of the first is hidden where both are
+    near 0 or both near 1; a gain of the second (a threshold below 0 says that there is none) is hidden near 1, and
+    would show near 0.
     """
 
     pairs: tuple[tuple[str | tuple[str, ...], str | tuple[str, ...]], ...] = Field(min_length=1)
@@ -39,13 +40,13 @@ class Better(Claim):
     @property
     def rule(self) -> str:
         clear = " with p < 0.05" if self.threshold >= 0 else ""
-        little = ", too little to speak of" if self.threshold == 0 else ""
+        little = ", a gain too small to matter" if self.threshold == 0 else ""
         ends = "0 or 1" if self.threshold == 0 else "0" if self.threshold > 0 else "1"
         return (
-            f"{self._about}: holds if in every pair the mean of the first less that of the second is above "
-            f"{self.threshold:g} (95% interval){clear}; if not, it does not hold where the interval lies below "
-            f"{self.threshold or self.least:g}{little}; undecided where both are so near {ends} that it could not show"
-            f"; {LEAST_PAIRS} seeds or more that both share are compared seed by seed"
+            f"{self._about}: holds if in every pair the mean of the first minus that of the second is above "
+            f"{self.threshold:g} (95% interval){clear}; otherwise it does not hold if the interval lies below "
+            f"{self.threshold or self.least:g}{little}; undecided if both are so near {ends} that no difference could "
+            f"show; if both have {LEAST_PAIRS} seeds or more in common, these are compared one by one"
         )
 
     def parts(self, results: Results) -> list[Part]:

@@ -57,7 +57,7 @@ def resampled(
 
 
 SEEDS = (LEAST_SEEDS, 5, LEAST_PAIRS, 8, 10, 30)
-LUCK = (0.0, 0.5, 0.8)  # share of a seed's luck that both settings have in common
+CORRELATIONS = (0.0, 0.5, 0.8)  # between the two runs of a pair
 DRAWN = 100
 FOUND = 0.8
 PRECISION = 0.1  # in units of the spread
@@ -69,32 +69,32 @@ class Power:
 
     seeds: int
     paired: bool
-    luck: float
+    correlation: float  # between the two runs of a pair
     difference: float
 
     def cells(self, spreads: Sequence[str]) -> list[str]:
         """A row of a table, with the difference at each spread in points of a share."""
         compared = "seed by seed" if self.paired else "as independent"
         found = [f"{min(1.0, self.difference * float(spread)):.2f}" for spread in spreads]
-        return [str(self.seeds), compared, f"{self.luck:.0%}" if self.paired else "any", *found]
+        return [str(self.seeds), compared, f"{self.correlation:g}" if self.paired else "any", *found]
 
 
 def power() -> list[Power]:
-    """For each number of seeds; pairs also by how much luck they share."""
+    """For each number of seeds; pairs also by how strongly they are correlated."""
     rows = []
     for seeds in SEEDS:
         paired = seeds >= LEAST_PAIRS
-        for luck in LUCK if paired else LUCK[:1]:
-            needed = [_needed(seeds, luck, draw, paired) for draw in range(DRAWN)]
-            rows.append(Power(seeds, paired, luck, float(np.quantile(needed, FOUND))))
+        for correlation in CORRELATIONS if paired else CORRELATIONS[:1]:
+            needed = [_needed(seeds, correlation, draw, paired) for draw in range(DRAWN)]
+            rows.append(Power(seeds, paired, correlation, float(np.quantile(needed, FOUND))))
     return rows
 
 
-def _needed(seeds: int, luck: float, draw: int, paired: bool) -> float:
+def _needed(seeds: int, correlation: float, draw: int, paired: bool) -> float:
     """By how much the first setting has to be better for one draw of seeds to show it."""
     rng = generator(draw, "power", seeds)
     common, own = rng.normal(size=(seeds, 1)), rng.normal(size=(seeds, 2))
-    a, b = (luck**0.5 * common + (1 - luck) ** 0.5 * own).T.tolist()
+    a, b = (correlation**0.5 * common + (1 - correlation) ** 0.5 * own).T.tolist()
     if paired:
         return -paired_difference(list(zip(a, b, strict=True))).low  # a shift of one side shifts the interval
     least = -difference(a, b).low

@@ -57,7 +57,7 @@ def sharpness(results: Results, run: str) -> float | None:
 
     One less the share of the training steps between the first time that it is a quarter and the first time that it is
     three quarters, read off the evaluations in training with straight lines between them. None if it stays below.
-    (Not of next-token accuracy, as in the paper: at mini scale sums grow longer in training, which makes that a saw.)
+    (Not of next-token accuracy, as in the paper: at mini scale sums grow longer in training, which makes it zigzag.)
     """
     trained = _trained(results, run)
     rows = results.evolution(run)
@@ -70,9 +70,9 @@ def sharpness(results: Results, run: str) -> float | None:
 
 
 def setback(results: Results, run: str) -> float | None:
-    """The largest fall of exact match beyond training once the training lengths are learned, less what chance makes.
+    """The largest fall of exact match beyond training once the training lengths are learned, less that by chance.
 
-    None if it was never high enough to fall, or seldom looked at.
+    None if it was never high enough to fall, or too seldom evaluated.
     """
     trained = _trained(results, run)
     rows = results.evolution(run)
@@ -92,13 +92,13 @@ def setback(results: Results, run: str) -> float | None:
 
 
 def carry_excess(results: Results, run: str) -> float | None:
-    """The share of wrong digits that a carry goes into, less the share of all digits at the same places."""
+    """The share of wrong digits with an incoming carry, less that of all digits at the same places."""
     wrong, all_of_them = (_error(results, run, "carry", key) for key in (WRONG_DIGITS, SAME_PLACES))
     return None if wrong is None or all_of_them is None else wrong - all_of_them
 
 
 def misplaced(results: Results, run: str) -> float | None:
-    """Share of wrong digits that a neighbouring place of the answer has, less those by luck, just beyond training."""
+    """Share of wrong digits that a neighbouring place would give, less that by chance; just beyond training."""
     rows = [row for row in results.errors(run) if row["measure"] in ("shifts", "shifts base")]
     lengths = {row["digits"] for row in rows}
     first = min(lengths - {ALL_LENGTHS}, default=ALL_LENGTHS)
@@ -170,7 +170,7 @@ Array = NDArray[np.float64]
 
 
 def excess_fall(courses: Array, sums: int) -> float:
-    """The largest fall of the mean of `courses` (lengths, evaluations), less what chance makes of it on average.
+    """The largest fall of the mean of `courses` (lengths, evaluations), less what chance alone makes of it on average.
 
     With few sums in an evaluation, the largest of many differences is large whatever the model does: at 64 sums and a
     steady skill of 50%, twelve evaluations of two lengths differ by 14 points.

@@ -47,8 +47,8 @@ SCALES: dict[ScaleName, Scale] = {
         seeds="1-5",
         overrides={},
         randomized={"positions": {"kind": "randomized", "maximum": 128}},
-        ids="all encodings have ids in sequence, FIRE too: with randomized ids it learned more slowly (LOG.md, "
-        "2026-11-16)",
+        ids="all encodings have ids in sequence, including FIRE, which learned more slowly with randomized ids "
+        "(LOG.md, 2026-11-16)",
         **CORE,
     ),
     "laptop": Scale(
@@ -62,11 +62,11 @@ SCALES: dict[ScaleName, Scale] = {
             "KerpleLog": {"training.mastery.start": 6},
             "NoPE": {"training.mastery.start": 6},
         },
-        ids="FIRE has randomized ids, as in the paper, the others ids in sequence, but for Abacus and position "
-        "coupling, whose ids tell each digit's place. Beside every encoding, NoPE too, "
-        "stands a clipped bias on ids in sequence, which tells the three tokens before apart: without it RoPE and "
-        "NoPE learned nothing within this budget (LOG.md, 2026-11-17). What is compared is therefore what each adds "
-        "to that bias. RoPE turns half of each head",
+        ids="FIRE has randomized ids, as in the paper; the others have ids in sequence, except Abacus and position "
+        "coupling, whose ids tell each digit's place. Every encoding, including NoPE, is combined with a clipped bias "
+        "on ids in sequence, which tells the three preceding tokens apart: without it RoPE and NoPE learned nothing "
+        "within this budget (LOG.md, 2026-11-17). What is compared is therefore what each adds to that bias. RoPE "
+        "rotates half of each head",
         device="core",
         flops=42e9,  # of width 64: by the median of 249 runs
         start=6.0,
@@ -76,8 +76,8 @@ SCALES: dict[ScaleName, Scale] = {
         seeds="1-10",
         overrides={},
         randomized={"positions": {"kind": "randomized", "maximum": 2048}},  # the paper leaves the maximum open
-        ids="FIRE has randomized ids, which the paper found to help it, the others ids in sequence; whether its "
-        "RoPE and KerpleLog had random spaces, which help them a little, it leaves open: here they have none",
+        ids="FIRE has randomized ids, which the paper found to help it; the others have ids in sequence. The paper "
+        "leaves open whether its RoPE and KerpleLog had random spaces, which help them a little; here they have none",
         **GPU,
     ),
 }

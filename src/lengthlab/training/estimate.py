@@ -69,13 +69,15 @@ def _memory(config: Config, parameters: int) -> dict[str, int]:
 
 
 def require_memory(config: Config) -> None:
-    """Refuse a run that this machine has not the memory for, before anything is written."""
+    """Refuse a run that this machine does not have the memory for, before anything is written."""
     if device_of(config.training.device).type != "cpu":
         return
     parts, there = _memory(config, _parameters_from_config(config)), memory_bytes()
     if (needed := sum(parts.values())) > there:
         which = max(parts, key=parts.__getitem__)
-        raise UserError(f"this needs {needed / 1e9:,.0f} GB of memory, there are {there / 1e9:.0f}; lower {which}")
+        raise UserError(
+            f"this needs {needed / 1e9:,.0f} GB of memory, but only {there / 1e9:.0f} GB is available; reduce {which}"
+        )
 
 
 def _parameters_from_config(config: Config) -> int:
