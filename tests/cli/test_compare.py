@@ -82,7 +82,7 @@ def test_what_a_reader_should_know_is_noted(runs: Callable[..., None], make_run:
         (["encoding = 'fire'", "encoding = 'rope'", "--digits", "13"], "its runs were tested at 3,12"),
         (["encoding = 'fire'", "true", "--digits", "12"], "3 runs are in both groups, such as fire0"),
         (["encodin = 'fire'", "true", "--digits", "12"], "no column 'encodin'; did you mean encoding?"),
-        (["from runs", "true", "--digits", "12"], "a condition is wanted"),
+        (["from runs", "true", "--digits", "12"], "expected a condition"),
         (["layers = 1", "layers = 2", "--digits", "12"], "has seed 0 twice: runs fire0 and rope0 differ in encoding"),
         (["encoding = 'fire'", "encoding = 'rope'", "--digits", "12", "--names", "x"], "--names: two names"),
         (["encoding = 'fire'", "encoding = 'rope'", "--digits", "12", "--paired"], "only one of them has 2"),

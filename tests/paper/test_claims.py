@@ -309,7 +309,7 @@ def test_without_results_claims_were_not_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kind": "beter"}, "claim c: no kind of comparison 'beter'; did you mean better"),
+        ({"kind": "beter"}, "claim c: unknown kind of comparison 'beter'; did you mean better"),
         ({"kind": "better", "pairs": [["A", "B"]], "measure": "beyon"}, "claim c: measure: .*did you mean beyond"),
         ({"kind": "better", "pair": [["A", "B"]]}, "claim c: pair: no such key; did you mean pairs"),
         ({"kind": "spread"}, "claim c: at_least: field required"),

@@ -130,7 +130,7 @@ def test_damaged_files_are_counted_and_the_rest_is_read(
         ("model.dropout", True, "of another version: model.dropout is True"),
         ("seeds", {"weights": 1, "data": 2}, "of another version: no seeds.sampling"),
         ("encoding", "fire", "of another version: no encoding.kind"),
-        ("also", 3, "of another version: also is no list of pairs"),
+        ("also", 3, "of another version: also is not a list of pairs"),
         ("model.dropout", float("nan"), "of another version: Out of range float values are not JSON compliant"),
     ],
 )
@@ -213,7 +213,7 @@ def test_names_and_numbers_that_the_database_cannot_take_stop_nothing(make_run: 
     database = Database(loaded)
     ids = [row[0] for row in database.select(columns=["id"]).rows]
     assert {"good", "large"} <= set(ids) and "half" not in ids
-    assert "half (1 row: no row of the table runs)" in str(loaded.complaint)
+    assert "half (1 row: not a row of the table runs)" in str(loaded.complaint)
     str(loaded.complaint).encode()  # can be printed
     assert database.query("select final_loss from runs where id = 'large'").rows == [(float("inf"),)]
     assert database.query("select note from metrics where step = 30").rows == [("odd",)]

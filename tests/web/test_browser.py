@@ -144,7 +144,7 @@ def test_look_inside_two_models(server: Server, page: Any) -> None:
 def test_follow_a_live_run_and_draw_it(server: Server, page: Any) -> None:
     page.goto(f"{server.url}/runs")
     page.wait_for_selector("tbody tr")
-    assert "7 of 7 runs, 1 under way" in page.inner_text("#summary")
+    assert "7 of 7 runs, 1 active" in page.inner_text("#summary")
     assert page.inner_text("#resume") == f"To resume: {Run(server.runs / 'eeee0').resume_command}"
     status = server.runs / "cccc0" / "status.json"
     status.write_text(json.dumps(json.loads(status.read_text()) | {"step": 19, "steps": 20}))

@@ -106,7 +106,7 @@ MISTAKES = [
     ("/api/sum", {"model": "aaaa0", "a": "1", "b": "1"}, 400, "has no model.safetensors"),
     ("/api/attention", {"model": "robust", "a": "9" * 900, "b": "1"}, 400, "too long"),
     ("/api/runs", {"condition": "encodin = 'fire'"}, 400, "did you mean encoding?"),
-    ("/api/runs", {"condition": "select 1"}, 400, "a condition is wanted"),
+    ("/api/runs", {"condition": "select 1"}, 400, "expected a condition"),
     ("/api/runs", {"condition": "exists (select 1 from read_text('/etc/passwd'))"}, 400, ""),
     ("/api/runs", {"condition": "x" * 1001}, 422, "condition:"),
     ("/api/curves", {"run": "../../etc"}, 422, "run:"),

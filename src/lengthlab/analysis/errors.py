@@ -128,7 +128,7 @@ def _first(answers: AnswerTable) -> list[Share]:
 
 
 def _carry(digits: DigitTable) -> list[Share]:
-    """Wrong digits against all digits, and against all digits at the places where the wrong ones stand."""
+    """Wrong digits against all digits, and against all digits at the places of the wrong ones."""
     wrong = digits.wrong
     keys = digits.digits * (digits.place.max() + 1) + digits.place
     _, where = np.unique(keys, return_inverse=True)

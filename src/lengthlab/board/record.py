@@ -152,7 +152,7 @@ def read_record(path: Path) -> BoardRecord:
 
 
 def read_board(folder: Path) -> tuple[list[BoardRecord], list[str]]:
-    """All sound rows of a folder by name, and a sentence for each other."""
+    """All sound rows of a folder by name, and a sentence for each of the others."""
     records, problems = [], []
     for path in sorted(folder.glob("*.json")):
         try:

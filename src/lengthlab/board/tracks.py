@@ -1,4 +1,4 @@
-"""The tracks of the board, and who stands where."""
+"""The tracks of the board, and the rank of each row in them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

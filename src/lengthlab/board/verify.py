@@ -61,15 +61,15 @@ def _against_recipe(record: BoardRecord, file: Path) -> list[str]:
         tested = [(score.digits, score.examples) for score in seed.scores]
         ended = seed.failed or len(tested) == len(ladder)
         if tested != ladder[: len(tested)] or not ended or any(score.right > score.examples for score in seed.scores):
-            found.append(f"seed {seed.seed}: it was not tested as the board tests")
+            found.append(f"seed {seed.seed}: it was not tested by the board's rules")
     return found
 
 
 def retrain(record: BoardRecord, recipe: Path, runs: Path, view: View) -> tuple[list[str], list[str]]:
     """Train the first seed again, in the folder `runs`, and test it; returns the counts that differ now, and problems.
 
-    The same code on the same kind of processor gives the same numbers; elsewhere rounding may differ. So another count
-    is no problem, as long as the seed gets as far as the row says.
+    The same code on the same kind of processor gives the same numbers; elsewhere rounding may differ. So other counts
+    are no problem, as long as the seed gets as far as the row says.
     """
     first = record.seeds[0]
     config = seeded(board_config(str(recipe)), first.seed)

@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def of_parts(self) -> str:
-        """How many parts came out how, where they differ: each has a verdict of its own.
+        """How many parts have which verdict, where they differ.
 
         >>> parts = [
         ...     Part(name, finding, None, None, None, (0,)) for name, finding in (("a", "holds"), ("b", "not run"))

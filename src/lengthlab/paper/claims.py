@@ -30,7 +30,7 @@ def parse_claim(entry: dict[str, Any]) -> Claim:
     """A claim from plain data; the first mistake is reported in one sentence."""
     name, kind = entry.get("id", "without an id"), str(entry.get("kind"))
     if kind not in KINDS:
-        raise UserError(f"claim {name}: no kind of comparison {kind!r}; {suggestion(kind, KINDS)}")
+        raise UserError(f"claim {name}: unknown kind of comparison {kind!r}; {suggestion(kind, KINDS)}")
     try:
         return KINDS[kind].model_validate(entry)
     except ValidationError as error:

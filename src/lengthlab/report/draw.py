@@ -94,7 +94,7 @@ class Picture:
 
 
 def picture(svg: Path) -> Picture:
-    """A drawing as it stands in an img element: its ids are its own, its letters are outlines, nothing is fetched."""
+    """A drawing for an img element: its ids are its own, its letters are outlines, nothing is fetched."""
     text = compact(svg.read_text(encoding="utf-8"))
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
     width, height = (round(float(points) * 4 / 3) for points in size.groups()) if size else (720, 480)

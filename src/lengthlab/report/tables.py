@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True)
 class SeedTable:
-    """All runs of an experiment at the same lengths; `examples` says on how many sums a score rests."""
+    """All runs of an experiment at the same lengths; `examples` says how many sums are behind a score."""
 
     lengths: list[int]
     examples: str
@@ -90,14 +90,16 @@ def share_met(digits: int, seen: float) -> float:
 def _cell(row: dict | None, inside: bool) -> Cell:
     if row is None or row["exact_match"] is None:
         return Cell(inside=inside)
-    interval = "" if row["low"] is None or row["high"] is None else f"{_percent(row['low'])}–{_percent(row['high'])}"
-    return Cell(_percent(row["exact_match"]), interval, inside)
+    interval = (
+        "" if row["low"] is None or row["high"] is None else f"{_cell_text(row['low'])}–{_cell_text(row['high'])}"
+    )
+    return Cell(_cell_text(row["exact_match"]), interval, inside)
 
 
-def _percent(share: float) -> str:
-    """As short as it can be said: 100, 99.6, 0.
+def _cell_text(share: float) -> str:
+    """Percent for a table: no sign, and a decimal, which `percent` leaves out of sentences.
 
-    >>> _percent(1.0), _percent(0.996), _percent(0.0004)
+    >>> _cell_text(1.0), _cell_text(0.996), _cell_text(0.0004)
     ('100', '99.6', '0.04')
     """
     text = f"{100 * share:.1f}" if 0.001 <= share <= 0.999 or share in (0, 1) else f"{100 * share:.2f}"

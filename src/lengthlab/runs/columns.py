@@ -107,7 +107,7 @@ def settings_of(config: Row) -> Row:
             for axis in ("encoding", "positions"):
                 row[axis] += f" + {pair[axis]['kind']}"
     except (TypeError, KeyError):
-        raise ValueError("also is no list of pairs") from None
+        raise ValueError("also is not a list of pairs") from None
     return row
 
 

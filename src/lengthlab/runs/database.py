@@ -148,7 +148,7 @@ class Database:
             self._connection.execute(insert, [_as_json(rows)])
         except duckdb.Error:
             if len(rows) == 1:
-                self._loaded.skipped.append(Skipped(f"{rows[0]['id']}", f"no row of the table {name}", 1))
+                self._loaded.skipped.append(Skipped(f"{rows[0]['id']}", f"not a row of the table {name}", 1))
                 return
             middle = len(rows) // 2
             self._insert(name, insert, rows[:middle])

@@ -95,7 +95,7 @@ class GroupComparison:
 def select(loaded: Loaded, database: Database, condition: str) -> list[Record]:
     """The records that meet a condition."""
     if is_query(condition):
-        raise UserError(f"runs: a condition is wanted, such as encoding = 'fire', not {condition!r}")
+        raise UserError(f"runs: expected a condition such as encoding = 'fire', not {condition!r}")
     chosen = {row[0] for row in database.select(condition, ["id"]).rows}
     return [record for record in loaded.records if record.id in chosen]
 

@@ -64,7 +64,7 @@ class SeedSummary:
 
 @dataclass(frozen=True)
 class Generalization:
-    """How far a trained model goes.
+    """How far a trained model generalizes.
 
     `longest` is the largest tested length such that it and every shorter tested length have at least the threshold; 0
     if the shortest fails. A length that passes again beyond one that failed does not count.

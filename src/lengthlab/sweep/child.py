@@ -136,7 +136,7 @@ def train_in_child(job: dict[str, Any], runs: str) -> tuple[int, str]:
 
 
 def fork_for_each_request() -> None:
-    """What a nursery does. Returns in every child, and nowhere else: it ends when there is nobody who asks."""
+    """The work of a nursery. Returns in every child and nowhere else; it ends when nobody asks any more."""
     requests = socket.socket(fileno=sys.stdin.fileno())
     children: dict[int, int] = {}  # the end of its channel by the number of the process
     while True:

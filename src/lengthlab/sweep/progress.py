@@ -42,7 +42,7 @@ class Tail:
 
 @dataclass(eq=False)
 class TrialProgress:
-    """A trial on its way."""
+    """A trial in progress."""
 
     trial: Trial
     state: TrialState = "waiting"
@@ -85,7 +85,7 @@ class TrialProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last step, if the others are as quick as those of this sweep; None if there are none yet."""
+        """Until the last step, at the speed of this sweep so far; None before its first step."""
         done = self.step - self.first_step
         return None if self.seconds is None or done <= 0 else self.seconds * max(0, self.steps - self.step) / done
 
@@ -106,7 +106,7 @@ class TrialProgress:
             self.state = "testing"
 
     def forget(self) -> None:
-        """The run is to start afresh: what an earlier process logged does not count."""
+        """The run starts afresh: what an earlier process logged does not count."""
         self._told, self.exact_match, self.news = {}, {}, []
         self.step, self.loss, self.accuracy = 0, None, None
 

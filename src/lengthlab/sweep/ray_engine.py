@@ -117,7 +117,7 @@ def _start(folder: Path, cpus: int, gpus: float) -> Any:
 
 
 def _connect(address: str, gpus: float) -> Any:
-    """A cluster that is there already."""
+    """An existing cluster."""
     if address != "auto":  # Ray finds it by itself, on this machine
         _check_reachable(address)
     ray = _import_ray()

@@ -1,4 +1,4 @@
-"""A sweep: every trial is trained and tested once, however often the sweep is cut short and started again."""
+"""A sweep: every trial is trained and tested once, however often the sweep is interrupted and restarted."""
 
 import time
 from collections import deque
@@ -22,7 +22,7 @@ class View(Protocol):
 
 
 def run_trials(trials: Sequence[Trial], options: SweepOptions, view: View) -> list[Outcome]:
-    """Train and test all trials that are not finished yet; returns how each of them ended, in their order.
+    """Train and test all trials that are not finished yet; returns how each of them ended, in order.
 
     Trials with the same config are one run, trained once. A crash is tried again up to `options.retries` times, after
     the others; a mistake is not. Ctrl-C stops every trial after a checkpoint, and is raised again.

@@ -1,4 +1,4 @@
-"""What a sweep is made of: trials, the engine that trains them in child processes, and what became of them."""
+"""What a sweep is made of: trials, the engine that trains them in child processes, and their outcomes."""
 
 import os
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ def cores() -> int:
 
 
 class LocalEngine:
-    """A pool of forked processes, one thread each: faster in all than one process with all threads."""
+    """A pool of forked processes, one thread each: faster overall than one process with all threads."""
 
     def __init__(self, options: SweepOptions) -> None:
         self.slots = options.workers or cores()

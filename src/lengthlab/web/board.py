@@ -27,7 +27,7 @@ class BoardTrack(BaseModel):
 
 
 class Board(BaseModel):
-    """All tracks, all sound rows, and what is wrong with the others."""
+    """All tracks, all sound rows, and what is wrong with the rest."""
 
     folder: str
     tracks: list[BoardTrack]

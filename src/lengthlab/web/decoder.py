@@ -1,4 +1,4 @@
-"""One thread that computes all sums under way, a token of each in turn.
+"""One thread that computes all active sums, a token of each in turn.
 
 So a short sum never waits for a long one, and sums of the same shape that arrive together are rows of one batch.
 """
@@ -31,7 +31,7 @@ Event = Question | Token | Done
 
 
 class Busy(UserError):
-    """Too many sums are under way."""
+    """Too many sums at once."""
 
 
 @dataclass(eq=False)
@@ -154,7 +154,7 @@ class Decoder:
         """The question, then each token as it is written, then the answer."""
         batch = adder.question(a, b)
         if self._under_way >= WAITING:
-            raise Busy(f"{WAITING} sums are under way; ask again in a moment")
+            raise Busy(f"{WAITING} sums are being computed; ask again in a moment")
         request = Request(name, adder, batch, asyncio.get_running_loop())
         self._under_way += 1
         try:

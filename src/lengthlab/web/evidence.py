@@ -20,7 +20,7 @@ POINTS = 400  # of a loss curve
 
 
 def run_table(loaded: Loaded, condition: str) -> RunTable:
-    """The runs that fulfil a condition, the newest first."""
+    """The runs that meet a condition, the newest first."""
     rows = [run_row(record, loaded.folder) for record in reversed(chosen_by(loaded, condition))]
     return RunTable(runs=rows, total=len(loaded.records), note=loaded.complaint)
 
@@ -49,7 +49,7 @@ def run_row(record: Record, folder: Path) -> RunRow:
 
 
 def chosen_by(loaded: Loaded, condition: str) -> list[Record]:
-    """The records that fulfil a condition, which may take a few seconds and no longer."""
+    """The records that meet a condition, which may take a few seconds and no longer."""
     return select(loaded, Database(loaded, metrics=False, seconds=SECONDS), condition)
 
 
@@ -101,7 +101,7 @@ def claims(folder: Path) -> Claims:
 
 @lru_cache(maxsize=4)
 def _judged(folder: Path, written: tuple[tuple[str, int], ...]) -> Claims:
-    """The verdicts of tables `written` then; the permutations behind them take seconds."""
+    """The verdicts of tables `written` then; judging takes seconds."""
     results = Results(folder)
     found = []
     for claim in load_claims().values():

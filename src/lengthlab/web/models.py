@@ -50,7 +50,7 @@ class Library:
         return [*map(shipped_model, shipped_names()), *map(run_model, runs)]
 
     def details(self, name: str) -> ModelDetails:
-        """All about one model; it is loaded for that."""
+        """Everything about one model, which is loaded for it."""
         adder = self.adder(name)
         if name in shipped_names():
             facts = read_facts(shipped_file(name))

@@ -125,7 +125,7 @@ class RunRow(BaseModel):
 
 
 class RunTable(BaseModel):
-    """The runs that fulfil a condition."""
+    """The runs that meet a condition."""
 
     runs: list[RunRow]
     total: int
@@ -133,7 +133,7 @@ class RunTable(BaseModel):
 
 
 class Curves(BaseModel):
-    """What is drawn of one run."""
+    """What is drawn for one run."""
 
     id: str
     title: str

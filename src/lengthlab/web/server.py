@@ -1,4 +1,4 @@
-"""The server: JSON and events under /api, plain files for the pages. Everything is asked with GET."""
+"""The server: JSON and events under /api, plain files for the pages. Every request is a GET."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -110,12 +110,12 @@ def _add_sums(app: FastAPI, library: Library, decoder: Decoder) -> None:
 
     @app.get("/api/models")
     def models() -> list[Model]:
-        """Everything that can be asked for sums."""
+        """Every model that can be asked for sums."""
         return library.models()
 
     @app.get("/api/model")
     def model(name: Name) -> ModelDetails:
-        """All about one model."""
+        """Everything about one model."""
         return library.details(name)
 
     @app.get("/api/sum")
@@ -151,7 +151,7 @@ def _add_sums(app: FastAPI, library: Library, decoder: Decoder) -> None:
 def _add_evidence(app: FastAPI, library: Library, results: Path) -> None:
     @app.get("/api/runs")
     def runs(condition: Condition = "") -> RunTable:
-        """The runs that fulfil a condition, the newest first."""
+        """The runs that meet a condition, the newest first."""
         return evidence.run_table(library.read(), condition)
 
     @app.get("/api/curves")

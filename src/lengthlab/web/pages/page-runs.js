@@ -1,9 +1,9 @@
-// Runs: a table that follows what is under way, and charts of the runs that are chosen.
+// Runs: a table that follows active runs, and charts of the runs that are chosen.
 
 import { address, ask, complain, el, find, percent, quietly, turns } from "./dom.js";
 import { lineChart } from "./chart.js";
 
-const EVERY = 3000; // milliseconds between looks at runs under way
+const EVERY = 3000; // milliseconds between looks at active runs
 const SHOWN = 3; // commands that resume
 const MOST = 8; // runs on one chart
 const state = { condition: "", search: "", sort: "-started", chosen: "", ...address.read() };
@@ -58,7 +58,7 @@ function draw() {
   find("#head").replaceChildren(el("tr", {}, ...COLUMNS.map(([name, value]) => header(name, value, down))));
   find("#rows").replaceChildren(...matching.slice(0, 500).map(row));
   const running = table.runs.filter((run) => run.state === "running").length;
-  find("#summary").textContent = table.total ? `${matching.length} of ${table.total} runs${running ? `, ${running} under way` : ""}. Tick some to draw them.` : "No runs here yet: lengthlab train zhou2024-mini makes one.";
+  find("#summary").textContent = table.total ? `${matching.length} of ${table.total} runs${running ? `, ${running} active` : ""}. Tick some to draw them.` : "No runs here yet: lengthlab train zhou2024-mini makes one.";
   const cut = matching.filter((run) => run.resume);
   find("#resume").replaceChildren(...cut.slice(0, SHOWN).map((run) => el("p", {}, "To resume: ", el("code", {}, run.resume))), cut.length > SHOWN ? el("p", {}, `and ${cut.length - SHOWN} more like that`) : "");
   find("#note").textContent = table.note ?? "";
@@ -109,7 +109,7 @@ async function charts() {
   lineChart(find("#loss"), named.map(({ name, index, loss }) => ({ name, index, points: loss })), { xLabel: "steps", format: (loss) => (loss < 0.01 ? loss.toExponential(loss < 1e-7 ? 0 : 1).replace(".0", "") : String(Number(loss.toPrecision(2)))), log: true });
 }
 
-/** Exact match by length: as tested in the end or, for a run under way, as it was last tested in training. */
+/** Exact match by length: as tested in the end or, for an active run, at its latest evaluation. */
 function matches({ name, index, scores, progress }) {
   if (scores.length) return { name, index, points: scores.map((score) => [score.digits, score.exact_match]) };
   const latest = Object.entries(progress).map(([digits, tests]) => [Number(digits), tests.at(-1)[1]]);

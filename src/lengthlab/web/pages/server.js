@@ -2,14 +2,14 @@
 
 import { ask } from "./dom.js";
 
-let leave = () => {}; // ends the sum that is under way
+let leave = () => {}; // ends the sum that is being computed
 
 export const server = {
   longest: 1000, // digits that it takes (models.py)
   models: () => ask("models"),
   details: (name) => ask("model", { name }),
 
-  /** Ask for a sum; `hear(kind, event)` is called for question, each token, and done. One that is still under way ends. */
+  /** Ask for a sum; `hear(kind, event)` is called for question, each token, and done. One that is still being computed ends. */
   async ask(model, a, b, hear) {
     leave();
     const query = new URLSearchParams({ model, a, b });
