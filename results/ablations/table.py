@@ -9,10 +9,10 @@ nothing is said.
 
 import sys
 from pathlib import Path
-from statistics import median
 
 from lengthlab.paper.tables import Results
-from lengthlab.statistics import percent, t_interval
+from lengthlab.statistics import median_text, t_interval
+from lengthlab.statistics.intervals import within
 
 WHOLE = "whole recipe"
 PAIRS = 5  # of seeds, by the rule
@@ -34,20 +34,15 @@ def main(folder: Path) -> None:
     heads = ["", "seeds", *(f"{digits} digits" for digits in SHOWN), f"difference at {SHOWN[-1]}", "so that part"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for setting, scores in found.items():
-        cells = [_spread([one[digits] for one in scores.values()]) for digits in SHOWN]
+        cells = [median_text([one[digits] for one in scores.values()]) for digits in SHOWN]
         print(f"| {setting} | {len(scores)} | {' | '.join([*cells, *_verdict(found[WHOLE], scores, setting)])} |")
-
-
-def _spread(scores: list[float]) -> str:
-    """The median, and the lowest and the highest."""
-    return f"{percent(median(scores))} ({percent(min(scores))} to {percent(max(scores))})"
 
 
 def _verdict(whole: Scores, without: Scores, setting: str) -> tuple[str, str]:
     pairs = [whole[seed][SHOWN[-1]] - scores[SHOWN[-1]] for seed, scores in without.items() if seed in whole]
     if setting == WHOLE or len(pairs) < 2:
         return "", ""
-    low, high = (max(-1.0, min(1.0, end)) for end in t_interval(pairs))
+    low, high = (within(end, -1.0, 1.0) for end in t_interval(pairs))
     verdict = "helps" if low > 0 else "hurts" if high < 0 else "is undecided"
     if len(pairs) < PAIRS:
         verdict = f"has {len(pairs)} of {PAIRS} pairs"

@@ -11,7 +11,6 @@ rows that the table has of them.
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 from lengthlab.analysis.names import TESTS
 from lengthlab.config.aids import aid_sentences
@@ -25,7 +24,7 @@ from lengthlab.report.draw import settings_of
 from lengthlab.runs.columns import Row
 from lengthlab.runs.csv_rows import read_csv, write_csv
 from lengthlab.runs.run import Run
-from lengthlab.statistics import generalization, percent
+from lengthlab.statistics import generalization, median_text, percent
 
 PAPER = "Zhou et al. 2024"
 SYSTEMS = {  # recipe and the length extension that the paper reports
@@ -111,19 +110,12 @@ def table(settings: Sequence[Setting]) -> str:
     reported = {system: extension for system, (_, extension) in SYSTEMS.items()}
     reported["FIRE and randomized ids"] = reported[PAPER]
     for setting in settings:
-        cells = [_scores(scores_at(setting, digits)) for digits in SHOWN]
+        cells = [median_text(scores_at(setting, digits)) for digits in SHOWN]
         scores = [{row["digits"]: row["exact_match"] for row in seed.exact_match} for seed in setting.seeds]
         reach = sorted((generalization(one, setting.trained, LEVEL) for one in scores), key=lambda one: one.longest)
         ends = [reach[-1].text, reach[0].text] if reach else ["", ""]
         lines.append([setting.label, str(len(scores)), *cells, *ends, reported.get(setting.label, "")])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _scores(scores: Sequence[float]) -> str:
-    if not scores:
-        return ""
-    low, high = percent(min(scores)), percent(max(scores))
-    return percent(median(scores)) + (f" ({low} to {high})" if len(scores) > 1 else "")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ Scores are shares from 0 to 1. SciPy takes a second to import, so it is imported
 from lengthlab.statistics.compare import Comparison, compare
 from lengthlab.statistics.intervals import deviation_interval, t_interval, wilson
 from lengthlab.statistics.seeds import LEVELS, Generalization, SeedSummary, generalization
-from lengthlab.statistics.text import p_text, percent
+from lengthlab.statistics.text import median_text, p_text, percent
 
 __all__ = [
     "LEVELS",
@@ -19,6 +19,7 @@ __all__ = [
     "compare",
     "deviation_interval",
     "generalization",
+    "median_text",
     "p_text",
     "percent",
     "t_interval",
