@@ -38,5 +38,5 @@ def test_unknown_and_double_names_are_refused() -> None:
 
 def test_the_catalogue_lists_every_axis() -> None:
     listed = catalogue()
-    assert set(listed) == {*AXES, *CHOICES, "recipes", "sizes"}
+    assert set(listed) == {*AXES, *CHOICES, "figures", "recipes", "sizes"}
     assert all(set(item) == {"name", "description"} for items in listed.values() for item in items)
