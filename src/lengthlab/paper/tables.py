@@ -13,7 +13,7 @@ lies the same table as Parquet, for other people's tools; nothing here reads it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -147,9 +147,11 @@ def sorted_rows(table: str, rows: Iterable[Row]) -> list[Row]:
     """Rows by their keys, runs together; members as they come."""
     if table not in KEYS:
         return list(rows)
-    return sorted(rows, key=lambda row: tuple(_order(row[column]) for column in KEYS[table]))
+    keys = KEYS[table]
+    return sorted(rows, key=lambda row: [_order(row[column]) for column in keys])
 
 
+@lru_cache(2**16, typed=True)  # a table has far fewer keys than rows
 def _order(value: Any) -> tuple[bool, Any]:
     """Numbers before text, and text that is a number among the numbers: keys such as 2 and 10."""
     text = str(value)

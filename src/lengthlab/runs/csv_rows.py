@@ -20,14 +20,19 @@ def read_csv(path: Path, columns: Sequence[str], text: Collection[str]) -> list[
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = [column for column in columns if column not in (reader.fieldnames or ())]
-        if missing:
+        reader = csv.reader(file)
+        names = {name: place for place, name in enumerate(next(reader, ()))}
+        if missing := [column for column in columns if column not in names]:
             raise UserError(f"{path}: no column {missing[0]}")
-        try:
-            return [{column: _parse(column, row[column], text) for column in columns} for row in reader]
-        except ValueError as error:
-            raise UserError(f"{path}, line {reader.line_num}: {error}") from None
+        places = [(column, names[column], column in text) for column in columns]
+        rows = []
+        for row in filter(None, reader):
+            try:
+                cells = {column: row[place] if word else _number(row[place]) for column, place, word in places}
+            except (IndexError, ValueError):
+                raise UserError(f"{path}, line {reader.line_num}: {_mistake(row, places)}") from None
+            rows.append(cells)
+        return rows
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
@@ -48,15 +53,17 @@ def _format(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _parse(column: str, cell: str | None, text: Collection[str]) -> Any:
-    if cell is None:
-        raise ValueError(f"no value for {column}")
-    if column in text:
-        return cell
-    try:
-        return _number(cell)
-    except ValueError:
-        raise ValueError(f"{column} should be a number (got {cell!r})") from None
+def _mistake(row: Sequence[str], places: Iterable[tuple[str, int, bool]]) -> str:
+    """What is wrong with the first cell that cannot be read."""
+    for column, place, word in places:
+        if place >= len(row):
+            return f"no value for {column}"
+        try:
+            if not word:
+                _number(row[place])
+        except ValueError:
+            return f"{column} should be a number (got {row[place]!r})"
+    raise AssertionError("every cell can be read")
 
 
 @lru_cache(2**16)  # a table has far fewer numbers than cells
