@@ -41,6 +41,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # or its compiler starts processes, each of which imports torch
     os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # or it compiles programs to see if what the processor says is true
     atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+    # Tests write many small files; where there is room for them in memory, nobody waits for a disk.
+    MEMORY = Path("/dev/shm")
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**31:
+        FOLDERS = tempfile.mkdtemp(prefix="lengthlab-tests-", dir=MEMORY)
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = FOLDERS  # to keep what a test has left: --basetemp
+        atexit.register(shutil.rmtree, FOLDERS, ignore_errors=True)
 else:  # each worker begins with another library: what one has imported is compiled for all
     LARGE = ["torch", "scipy.stats", "matplotlib.pyplot"]
     first = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw")) % len(LARGE)

@@ -1,7 +1,7 @@
 """Freed memory is kept."""
 
-import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -24,7 +24,9 @@ print(sum(faults(16) for _ in range(3)) * resource.getpagesize() // 2**20)
 """
 
 
+@pytest.mark.xdist_group("forks")
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have another malloc")
-def test_what_was_freed_is_written_again_without_page_faults() -> None:
-    child = subprocess.run([sys.executable, "-c", FAULTS], check=True, capture_output=True, text=True)
+def test_what_was_freed_is_written_again_without_page_faults(python: Any) -> None:
+    child = python.run("-c", FAULTS)
+    assert child.returncode == 0, child.stderr
     assert int(child.stdout) < 4  # MiB of 48; without it 47

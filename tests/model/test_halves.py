@@ -10,7 +10,7 @@ from lengthlab.model import biased, halves
 from lengthlab.model.between import geglu, rms_norm
 from lengthlab.model.biased import biased_attention
 from lengthlab.model.halves import can_be_one, first_half, second_half
-from lengthlab.model.kernels.library import compiler, library
+from lengthlab.model.kernels.library import NUMBERS, compiler, library
 from lengthlab.optimizers import orthogonalise as newton_schulz
 
 pytestmark = [
@@ -132,7 +132,7 @@ def updates(kind: torch.dtype, matrices: Tensor) -> list[Tensor]:
 )
 def test_other_processors_compute_the_same(flag: str, kind: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without bf16 arithmetic, and without vectors of 512 bits, numbers differ by the order of sums only."""
-    if library("halves", "-DNUMBER=float", flag) is None:
+    if library("halves", f"-DNUMBER={NUMBERS[kind]}", flag) is None:
         pytest.skip(f"this compiler does not know {flag}")
     qkv = [random(3, 2, 37, 32, seed=seed) for seed in range(3)]
     cases: list[tuple[Half, list[Tensor]]] = [
