@@ -13,9 +13,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import cyclopts  # noqa: F401
-import pydantic  # noqa: F401
+import cyclopts.help  # noqa: F401
+import numpy.random  # noqa: F401
+import pydantic.functional_validators
+import pydantic.root_model  # noqa: F401
+import rich.console
+import rich.markup
+import rich.progress
+import rich.table  # noqa: F401
+import safetensors.torch  # noqa: F401
 import torch
+import yaml  # noqa: F401
 
 LONGEST = 2**20
 
