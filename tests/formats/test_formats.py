@@ -289,7 +289,7 @@ def test_tokens_print_and_parse() -> None:
 
 @pytest.mark.parametrize("name", FORMATS.names())
 @given(task=tasks, options=options, digits=st.sampled_from([1, 2, 7]), seed=st.integers(0, 1000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_no_row_is_longer_than_the_widest(
     name: str, task: tuple[str, dict[str, Any]], options: dict[str, Any], digits: int, seed: int
 ) -> None:
