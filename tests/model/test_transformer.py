@@ -64,6 +64,22 @@ def test_dropout_acts_in_training_only() -> None:
     assert torch.equal(model.eval()(tokens, [ids]), model(tokens, [ids]))
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_hooks_see_all_that_goes_through_a_block(training: bool, smoke: Callable[..., Config]) -> None:
+    """People look into models with hooks; what saves time elsewhere must not pass them by."""
+    engine = Engine(smoke("encoding=fire", "training.precision=fp32"))
+    model, batch = engine.model.train(training), engine.pipeline.samples(3, 64)[1]
+    assert batch.inputs.numel() > 4 * len(model.embedding.weight), "enough for the first block to be looked up"
+    logits = model(batch.inputs, batch.positions)
+    heard: dict[str, torch.Size] = {}
+    for name, module in model.blocks.named_modules():
+        if isinstance(module, torch.nn.Linear) and ".encodings." not in name:
+            module.register_forward_hook(lambda _, __, made, name=name: heard.update({name: made.shape}))
+    torch.testing.assert_close(model(batch.inputs, batch.positions), logits, rtol=1e-4, atol=1e-4)
+    assert len(heard) == 7 * len(model.blocks)
+    assert {shape[:2] for shape in heard.values()} == {batch.inputs.shape}
+
+
 # In bf16 a compiled chain rounds once at its end, where torch rounds after each function.
 @pytest.mark.slow
 @pytest.mark.xdist_group("compiler")

@@ -48,10 +48,15 @@ def together(x: Tensor | Lookup | Unnormed, *layers: nn.Linear) -> Sequence[Tens
         kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.table.dtype
         with torch.autocast(device, enabled=False):
             return [_Rows.apply(layer(x.table), x.tokens, kind) for layer in layers]
-    if len(layers) == 1 or not torch.is_grad_enabled():
+    if len(layers) == 1 or not torch.is_grad_enabled() or any(map(has_hooks, layers)):
         return [layer(x) for layer in layers]
     joined = F.linear(x, torch.cat([layer.weight for layer in layers]))
     return joined.split([layer.out_features for layer in layers], dim=-1)
+
+
+def has_hooks(module: nn.Module) -> bool:
+    """Whether somebody wants to see all that goes through a module and its parts: the short ways do not call them."""
+    return any(part._forward_hooks or part._forward_pre_hooks or part._backward_hooks for part in module.modules())
 
 
 class _Rows(torch.autograd.Function):

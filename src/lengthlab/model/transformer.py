@@ -16,7 +16,7 @@ from lengthlab.model.between import fused, geglu, rms_norm
 from lengthlab.model.cache import Branch, Cache
 from lengthlab.model.flex import Documents
 from lengthlab.model.halves import can_be_one, second_half
-from lengthlab.model.products import Lookup, Unnormed, together
+from lengthlab.model.products import Lookup, Unnormed, has_hooks, together
 
 
 class RMSNorm(nn.Module):
@@ -66,9 +66,10 @@ class Block(nn.Module):
         """
         norms = cast(list[RMSNorm], list(self.norms))
         attention_in, attention_out, feedforward_in, feedforward_out = norms
+        watched = has_hooks(self)
         plain = not (self.training and self.dropout) and self.feedforward.compiled is None
-        in_halves = plain and can_be_one(x, self.feedforward.gate.out_features)
-        if words:  # in fp32 whatever autocast does: gradients of many tokens are added up here
+        in_halves = plain and not watched and can_be_one(x, self.feedforward.gate.out_features)
+        if words and not watched:  # in fp32 whatever autocast does: gradients of many tokens are added up here
             normed = Lookup(rms_norm(words.table, attention_in.weight), words.tokens)
         else:
             normed = Unnormed(x, attention_in.weight) if in_halves else attention_in(x)
