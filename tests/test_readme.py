@@ -24,20 +24,30 @@ PAGES = {path.name: path for path in [ROOT / "README.md", *sorted((ROOT / "docs"
 EVERYTHING = """
 import json, sys
 from lengthlab.cli.app import main
+from lengthlab.cli.doc_tables import axis_table
 from lengthlab.config.contracts import check_variant
-for command in (["list", "encodings", "--json"], ["train", "smoke", "encoding=recency", "--json"]):
+from lengthlab.config.load import load_config
+from lengthlab.runs.run import Run
+run = str(Run.of(load_config("smoke", ["encoding=recency"])).path)
+for command in (
+    ["list", "encodings", "--json"],
+    ["train", "smoke", "encoding=recency", "--json"],
+    ["export", run, "--to", "exported", "--no-onnx", "--json"],
+):
     try:
         main(command)
     except SystemExit as stop:
         assert not stop.code
     print("----")
 print(json.dumps([finding.failure for finding in check_variant("encodings", "recency")]))
+print("----")
+print(json.dumps(axis_table("encodings")))
 """
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("forks")
-def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: Path, python: Any) -> None:
+def test_the_worked_example_is_listed_trains_is_exported_and_keeps_the_contracts(tmp_path: Path, python: Any) -> None:
     """In a copy of the package with the encoding added just as the README says: one file, one line."""
     shutil.copytree(PACKAGE, tmp_path / "lengthlab", ignore=shutil.ignore_patterns("__pycache__"))
     section = README.partition("## Add an encoding")[2].partition("\n## ")[0]
@@ -49,9 +59,11 @@ def test_the_worked_example_is_listed_trains_and_keeps_the_contracts(tmp_path: P
         registry.write(line)
     done = python.run("-c", EVERYTHING, folder=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    listed, trained, failures = map(json.loads, done.stdout.split("----"))
+    listed, trained, exported, failures, documented = map(json.loads, done.stdout.split("----"))
     assert listed[-1] == {"name": "recency", "description": "bias: a learned linear penalty on distance"}
     assert trained["state"] == "finished"
+    assert exported["differences"]["model.py"] < 1e-4
+    assert documented.endswith("| `recency` | bias: a learned linear penalty on distance |")
     assert len(failures) >= 10 and not any(failures)
 
 

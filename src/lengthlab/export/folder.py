@@ -19,16 +19,16 @@ from lengthlab.evaluation.load import load_model
 from lengthlab.export.card import model_card
 from lengthlab.export.facts import facts_of
 from lengthlab.export.file import save_model
+from lengthlab.export.source import model_source
 from lengthlab.model.transformer import Transformer
 from lengthlab.runs.files import write_atomically
 from lengthlab.runs.run import Run
 
 CLOSE = 1e-3  # logits of about 10 that differ by less come from the order of additions
-SOURCE = Path(__file__).with_name("standalone.py")
 CONTENTS = """## Files
 
 - `model.safetensors`: the weights; config, vocabulary and facts are in its metadata
-- `model.py`: the model in torch alone; `python model.py 31415926 27182818` adds{onnx}
+- `model.py`: the model in torch alone; {use}{onnx}
 """
 ONNX = (
     "\n- `model.onnx`: the same; inputs `tokens` (rows, columns) and `positions_0`, ... (1, columns); output `logits`"
@@ -54,30 +54,46 @@ def export_run(
     if wanted and not has_onnx():
         raise UserError("--onnx needs onnx, onnxscript and onnxruntime: pip install 'lengthlab[onnx]'")
     model, pipeline = load_model(run)
+    text = model_source(pipeline.config)  # refused before anything is written
     parameters = sum(parameter.numel() for parameter in model.parameters())
     chosen = "It was exported by name, not chosen among others."
     facts = facts_of(run, f"lengthlab-{run.id}", parameters, chosen, note=note)
     folder.mkdir(parents=True, exist_ok=True)
     weights, source = folder / "model.safetensors", folder / "model.py"
     save_model(weights, model, pipeline.config, pipeline.format.vocabulary.texts, facts)
-    write_atomically(source, SOURCE.read_text(encoding="utf-8"))
-    plain, examples = standalone(source).load(weights).eval(), list(_questions(pipeline))
+    write_atomically(source, text)
+    plain, examples = standalone(text, str(source)).load(weights).eval(), list(_questions(pipeline))
     differences = {"model.py": max(_difference(model, plain, batch) for batch in examples)}
-    if not differences["model.py"] < CLOSE:  # an encoding of one's own, say, which model.py does not know
+    if not differences["model.py"] < CLOSE:
         source.unlink()
-        raise RunFailed(
-            f"model.py gives other logits than run {run.id} (by {differences['model.py']:.2g}); {weights} was written"
-        )
+        by = f"by {differences['model.py']:.2g}"
+        raise RunFailed(f"model.py: its logits differ from those of run {run.id} ({by}); only {weights} was written")
     files = [weights, source]
+    missing = "" if wanted else "no model.onnx: pip install 'lengthlab[onnx]' for it"
     if wanted:
-        write_onnx(plain, examples[-1], folder / "model.onnx")
+        try:
+            write_onnx(plain, examples[-1], folder / "model.onnx")
+        except Exception as error:  # torch's, of code that it cannot trace: an encoding of one's own, say
+            reason = str(error).strip().partition("\n")[0]
+            missing, wanted = f"no model.onnx: torch cannot trace this model ({type(error).__name__}: {reason})", False
+    if wanted:
         files.append(folder / "model.onnx")
         differences["model.onnx"] = max(largest_difference(folder / "model.onnx", model, batch) for batch in examples)
         if not differences["model.onnx"] < CLOSE:
-            raise RunFailed(f"model.onnx gives other logits than run {run.id} (by {differences['model.onnx']:.2g})")
-    write_atomically(folder / "README.md", model_card(facts, CONTENTS.format(onnx=ONNX if wanted else "")))
-    missing = "" if wanted else "no model.onnx: pip install 'lengthlab[onnx]' for it"
+            by = f"by {differences['model.onnx']:.2g}"
+            raise RunFailed(f"model.onnx: its logits differ from those of run {run.id} ({by})")
+    contents = CONTENTS.format(use=_use(plain), onnx=ONNX if wanted else "")
+    write_atomically(folder / "README.md", model_card(facts, contents))
     return Exported([*files, folder / "README.md"], differences, missing)
+
+
+def _use(plain: nn.Module) -> str:
+    """How model.py is asked: for sums, where it can write them as the model reads them."""
+    try:
+        plain.question("1", "1")  # type: ignore[operator]
+    except NotImplementedError:
+        return "call its `Model` with tokens and position ids"
+    return "`python model.py 31415926 27182818` adds"
 
 
 def has_onnx() -> bool:
@@ -85,11 +101,11 @@ def has_onnx() -> bool:
     return all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 
 
-def standalone(source: Path) -> ModuleType:
-    """The module in a file, without the compiled copy that an import would leave beside it."""
+def standalone(text: str, name: str) -> ModuleType:
+    """A model.py as a module, without the compiled copy that an import would leave beside it."""
     module = ModuleType("lengthlab_exported_model")
-    module.__file__ = str(source)
-    exec(compile(source.read_text(encoding="utf-8"), str(source), "exec"), module.__dict__)
+    module.__file__ = name
+    exec(compile(text, name, "exec"), module.__dict__)
     return module
 
 
