@@ -63,7 +63,7 @@ browser:  # the report is tested in a real browser
 	touch $@ .venv/installed
 
 tables: .venv/installed  # renew the tables of the README and the docs from the registries
-	$(BIN)/python -m lengthlab.cli.doc_tables README.md docs/*.md
+	$(BIN)/python -m lengthlab.cli.doc_tables README.md docs/*.md src/lengthlab/*/__init__.py
 
 screenshots: .venv/installed-dev browser  # renew the pictures of the page in the docs
 	$(BIN)/python docs/screenshots.py

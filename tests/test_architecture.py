@@ -11,7 +11,7 @@ ROOT = Path(lengthlab.__file__).parent
 # Packages and files from the bottom up. A file that stands lower or higher than its package is named by itself.
 ORDER = [
     {"errors", "cli.console"},
-    {"config.yaml_text", "config.registry", "config.sections", "config.lengths"},
+    {"config.yaml_text", "config.registry", "config.sections", "config.lengths", "config.mistakes"},
     {"analysis.names", "seeding", "statistics"},
     {"runs.files", "runs.environment"},
     {"model.kernels"},

@@ -87,6 +87,19 @@ Command = Callable[..., tuple[int, str, str]]
         (["train", "smoke", "--seed", "3", "seeds.data=3"], "--seed 3 and seeds.data=3: give only one of them"),
         (["train", "smoke", "--seed", "x"], "--seed"),
         (["train", "--resume", "abc", "--seed", "1"], "--seed: a run that is resumed has its seeds already"),
+        (
+            ["train", "smoke", "--steps", "5"],
+            "--steps: settings are written without dashes: training.steps=5",
+        ),
+        (["train", "smoke", "--lr=0.1"], "--lr: settings are written without dashes: training.optimizer.rate=0.1"),
+        (["train", "smoke", "--batch-size", "8"], "written without dashes: training.batch=8"),
+        (["show", "smoke", "--model.layers", "2"], "written without dashes: model.layers=2"),
+        (["show", "smoke", "--seed", "3", "seed=4"], "--seed 3 and seed=4: give only one of them"),
+        (
+            ["train", "smoke", "steps=5", "lr=0.1", "training.digits=0", "model.layers=x", "--dry-run"],
+            "steps: no such key; did you mean training.steps? lr: no such key; did you mean training.optimizer.rate? "
+            "model.layers: should be a whole number (got 'x'). training.digits: should be greater than or equal to 1",
+        ),
         (["report", "--results", "nowhere"], "--results: no folder nowhere"),
     ],
 )

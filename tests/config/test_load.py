@@ -125,6 +125,8 @@ def test_extends_states_only_the_difference(tmp_path: Path) -> None:
         ("steps=500", "steps: no such key; did you mean training.steps?"),
         ("stpes=500", "stpes: no such key; did you mean training.steps?"),
         ("lr=1e-3", "lr: no such key; did you mean training.optimizer.rate?"),
+        ("epochs=3", "epochs: no such key; did you mean training.steps?"),
+        ("training.steps=1.5e0", "training.steps: should be a whole number (got '1.5e0')"),
         ("training.lr=1e-3", "training.lr: no such key; did you mean training.optimizer.rate?"),
         ("digits=3", "digits: no such key; did you mean training.digits or evaluation.digits?"),
         ("schedule=constant", "schedule: no such key; did you mean training.schedule?"),
@@ -182,6 +184,24 @@ def test_names_are_understood_as_people_write_them_and_change_no_id(written: str
         assert config.encoding.kind == kind and config.id == load_config("zhou2024-mini", [form.format(kind)]).id
     assert load_config("smoke", ["positions=Abacus"]).positions.kind == "digit-place"
     assert load_config("zhou2024-mini", ["encoding=FIRE"]) == load_config("zhou2024-mini")  # its options are kept
+
+
+@pytest.mark.parametrize("written", ["1e3", "1E+3", "1.0e3", "1000"])
+def test_whole_numbers_can_be_written_with_an_exponent(written: str) -> None:
+    config = load_config("smoke", [f"training.steps={written}"])
+    assert config.training.steps == 1000 and config.id == load_config("smoke", ["training.steps=1000"]).id
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    overrides = ["stpes=1", "model.layres=2", "model.heads=0", "also=[{positions: x, encoding: fire}]", "size=1"]
+    with pytest.raises(UserError) as raised:
+        load_config("smoke", overrides)
+    said = str(raised.value)
+    for part in ("stpes: no such key", "size: no such key", "model.layres: no such", "also.0.positions.kind: no such"):
+        assert part in said
+    assert "model.heads: should be greater than or equal to 1 (got 0)" in said and "more)" not in said
+    with pytest.raises(UserError, match=r"\(and 1 more\)$"):
+        load_config("smoke", [*overrides, "encoding.units=x"])
 
 
 def test_configs_are_read_without_torch() -> None:

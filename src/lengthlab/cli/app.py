@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnknownOptionError
 
 from lengthlab import __version__
 from lengthlab.cli.console import Screen, complain
@@ -28,13 +28,14 @@ COMMANDS = {
     "What there is to choose": ("list", "show", "config", "diff", "check"),
     "Speed and health": ("bench", "doctor"),
 }
+WITH_SETTINGS = ("train", "quickstart", "show", "config")  # take key=value
 RESUMABLE = ("train", "quickstart", "reproduce", "board")  # the same command again resumes
 
 app = App(
     name="lengthlab",
-    help="Train small Transformers on arithmetic and test them on problems longer than any they saw.\n\n"
-    "Every command takes --plugin FILE, a Python file with your own encodings, tasks and so on, and --trust, which "
-    "uses the files of a run even if they have changed since they were written.",
+    help="Train small Transformers on arithmetic and test them on problems longer than any they saw.",
+    help_epilogue="Every command also takes --plugin FILE, a Python file with your own encodings, tasks and so on, and "
+    "--trust, which uses the files of a run even if they have changed since they were written.",
     help_format="plaintext",
     version=f"lengthlab {__version__}",
     suppress_keyboard_interrupt=False,
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _require_text(typed)
         typed = _name_plugins(_trust(typed))
         app(typed, exit_on_error=False, print_error=False)
+    except UnknownOptionError as error:
+        complain(_setting_meant(error, typed) or error)
+        sys.exit(2)
     except (UserError, CycloptsError) as error:
         complain(error)
         sys.exit(2)
@@ -82,6 +86,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if again:
             Screen(stderr=True).put(f"to resume: {again}", "yellow")
         sys.exit(130)
+
+
+def _setting_meant(error: UnknownOptionError, typed: list[str]) -> str:
+    """What to say of a setting that is written as an option, as in `--steps 5`; nothing if it is none."""
+    word = error.token.keyword or error.token.value
+    option, equals, value = word.partition("=")
+    if typed[0] not in WITH_SETTINGS or not option.startswith("--"):
+        return ""
+    from lengthlab.config.names import settings_called
+
+    names = settings_called(option.removeprefix("--").replace("-", "_"))
+    if not equals and word in typed[:-1]:
+        value = typed[typed.index(word) + 1]
+    written = " or ".join(f"{name}={value or '...'}" for name in names[:3])
+    return f"{option}: settings are written without dashes: {written}" if names else ""
 
 
 def _require_text(typed: list[str]) -> None:

@@ -1,4 +1,7 @@
-"""The tables of the README and the docs, made from what they are about; `make tables` renews them."""
+"""The tables of the README and the docs, made from what they are about; `make tables` renews them.
+
+So are the imports by which type checkers and editors know the classes of a registry, at the end of its package.
+"""
 
 import re
 import sys
@@ -11,6 +14,7 @@ from lengthlab.board.tracks import TRACKS, Standing, standings
 from lengthlab.cli.board import given
 from lengthlab.cli.claims import SPREADS
 from lengthlab.config.aids import NOTHING_OUTSIDE
+from lengthlab.config.axes import AXES
 from lengthlab.config.catalogue import catalogue, recipes
 from lengthlab.errors import UserError
 from lengthlab.paper.claim import Verdict
@@ -24,6 +28,16 @@ from lengthlab.paper.tables import Results
 def axis_table(axis: str) -> str:
     """One axis as a table of names and descriptions."""
     return _table([axis, ""], [[f"`{item['name']}`", item["description"]] for item in catalogue()[axis]])
+
+
+def class_imports(axis: str) -> str:
+    """Imports of an axis' own classes, which only type checkers carry out."""
+    registry = AXES[axis]
+    own = sorted({(entry.module, entry.class_name) for entry in registry.entries()})
+    lines = [
+        f"    from {module} import {name} as {name}" for module, name in own if module.startswith(registry.package)
+    ]
+    return "\n".join(lines)
 
 
 def recipes_table() -> str:
@@ -101,7 +115,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def renew(text: str, root: Path) -> str:
-    """`text` with everything between `<!-- table: NAME -->` and `<!-- end -->` made anew."""
+    """`text` with everything between `<!-- table: NAME -->` and `<!-- end -->` made anew; in Python, imports."""
     makers: dict[str, Callable[[], str]] = {
         "recipes": recipes_table,
         "experiments": experiments_table,
@@ -116,7 +130,9 @@ def renew(text: str, root: Path) -> str:
         table = makers[name]() if name in makers else axis_table(name)
         return f"{match[1]}\n{table}\n{match[3]}"
 
-    return re.sub(r"(<!-- table: (\w+) -->).*?(<!-- end -->)", replace, text, flags=re.DOTALL)
+    text = re.sub(r"(<!-- table: (\w+) -->).*?(<!-- end -->)", replace, text, flags=re.DOTALL)
+    block = r"(^if TYPE_CHECKING:  # table: (\w+)\n).*?(^# end$)"
+    return re.sub(block, lambda match: f"{match[1]}{class_imports(match[2])}\n{match[3]}", text, flags=re.S | re.M)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from lengthlab.cli.console import Screen, print_json
-from lengthlab.cli.parameters import Json, Overrides, Recipe, at_least
+from lengthlab.cli.parameters import Json, Overrides, Recipe, Seed, at_least, with_seed
 
 if TYPE_CHECKING:
     from lengthlab.config.schema import Config
@@ -17,6 +17,7 @@ def show(
     *overrides: Overrides,
     digits: Annotated[int, Parameter(help="Length of the operands.")] = 3,
     examples: Annotated[int, Parameter(help="How many to show.")] = 2,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Show examples as the model reads them.
@@ -26,7 +27,7 @@ def show(
     """
     from lengthlab.config.load import load_config
 
-    config = load_config(recipe, overrides)
+    config = load_config(recipe, with_seed(overrides, seed))
     at_least(1, 10_000, digits=digits, examples=examples)
     shown = _examples(config, digits, examples)
     if as_json:

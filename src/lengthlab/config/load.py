@@ -6,12 +6,14 @@ differs. `description` is for people; `plugins: [FILE]` names Python files besid
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from lengthlab.config.axes import AXES
+from lengthlab.config.mistakes import in_one_line, mistakes, shown, unknown_keys
 from lengthlab.config.model import SHAPE
 from lengthlab.config.names import hint
 from lengthlab.config.plugins import load_plugins
@@ -21,14 +23,7 @@ from lengthlab.config.yaml_text import NotYaml, parse_yaml
 from lengthlab.errors import UserError
 
 RUN_CONFIG = "config.yaml"  # in every run folder
-SHOWN = 60  # characters of a wrong value that its message repeats
-PLAIN_WORDS = {  # for pydantic's
-    r"a valid dictionary or instance of \w+": "a section such as {key: value}",
-    r"a valid tuple": "a list such as [a, b]",
-    r"Tuple should": "should",
-    r"a valid integer": "a whole number",
-    r"a valid number": "a number",
-}
+WHOLE = re.compile(r"\d+(\.\d+)?[eE]\+?\d\d?")  # 1e3, which YAML takes for text
 VARIANTS = {registry.noun: registry for registry in AXES.values()}
 DEFAULTS: dict[str, Any] = {noun: {"kind": registry.default} for noun, registry in VARIANTS.items()}
 DEFAULTS["training"] = {"optimizer": DEFAULTS.pop("optimizer")}  # the only axis whose section lies within another
@@ -48,10 +43,7 @@ def _collect(overrides: Sequence[str]) -> dict[str, Any]:
         path = key.split(".")
         if not separator or not all(path):
             raise UserError(f"{shown(repr(override))} is not of the form key=value, such as training.steps=500")
-        try:
-            value = parse_yaml(text)
-        except NotYaml:
-            value = text
+        value = _value(text)
         section = collected
         for name in path[:-1]:
             inner = _as_mapping(name, section.get(name))
@@ -61,6 +53,16 @@ def _collect(overrides: Sequence[str]) -> dict[str, Any]:
         old = _as_mapping(last, section.get(last))
         section[last] = old | new if isinstance(old, dict) and isinstance(new, dict) else new
     return collected
+
+
+def _value(text: str) -> Any:
+    """What is typed after `key=`: YAML, and whole numbers such as 1e3."""
+    if WHOLE.fullmatch(text) and float(text).is_integer() and float(text) < 1e15:
+        return int(float(text))
+    try:
+        return parse_yaml(text)
+    except NotYaml:
+        return text
 
 
 def _expand_seed(data: dict[str, Any]) -> dict[str, Any]:
@@ -78,39 +80,32 @@ def _expand_seed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def validate(data: Any) -> Config:
-    """A config from plain data; the first mistake is raised as one sentence with its dotted path."""
+    """A config from plain data; its mistakes are raised together, each with its dotted path."""
     if isinstance(data, dict):
         data = _merge(DEFAULTS, _expand_seed(data))
     try:
         return Config.model_validate(data)
     except ValidationError as error:
-        raise UserError(first_mistake(error)) from None
+        raise UserError(in_one_line(_mistakes(data, error))) from None
 
 
-def first_mistake(error: ValidationError) -> str:
-    """The first mistake as one sentence: its dotted path, and what should be there."""
-    mistake = error.errors(include_url=False)[0]
-    context = mistake.get("ctx", {})
-    path = [str(part) for part in mistake["loc"] if not str(part).startswith("literal[")]
-    if mistake["type"] == "unknown_key":
-        place = ".".join([*path, shown(context["key"])])
-        return f"{place}: no such key; {hint(path, context['key'], context['near'])}"
-    if "key" in context:
-        path.append(context["key"])
-        return f"{'.'.join(path)}: {mistake['msg']}"
-    message = mistake["msg"].removeprefix("Value error, ").removeprefix("Input ").partition(", unable to parse")[0]
-    for theirs, ours in PLAIN_WORDS.items():
-        message = re.sub(theirs, ours, message)
-    return f"{'.'.join(path)}: {message[0].lower() + message[1:]} (got {shown(repr(mistake['input']))})"
-
-
-def shown(text: str) -> str:
-    """A text short enough for a sentence.
-
-    >>> shown("9" * 5000)
-    '99999999999999999999999999999999999999999999999999999999...'
-    """
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}..."
+def _mistakes(data: Any, error: ValidationError) -> list[str]:
+    """All mistakes; a section with an unknown key is looked at again without it, for it hides the others."""
+    found = mistakes(error, hint)
+    unknown = unknown_keys(error)
+    if not unknown:
+        return found
+    data = deepcopy(data)
+    for path, key in unknown:
+        section = data
+        for part in path:
+            section = section[part]
+        del section[key]
+    try:
+        Config.model_validate(data)
+    except ValidationError as others:
+        found += _mistakes(data, others)
+    return found
 
 
 def _resolve(recipe: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Every option of a config, read off its schema; and where one is, for people who know its name but not its section."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -85,6 +85,8 @@ ELSEWHERE = {
     "wd": "training.optimizer.weight_decay",
     "batch_size": "training.batch",
     "max_steps": "training.steps",
+    "epochs": "training.steps",
+    "num_epochs": "training.steps",
     "num_steps": "training.steps",
     "iterations": "training.steps",
     "grad_clip": "training.clip",
@@ -127,16 +129,25 @@ def hint(path: list[str], key: str, near: list[str]) -> str:
     dotted = ".".join([*path, key])
     if variants := known.get(dotted):  # a right name beside the wrong variant
         return f"it belongs to {path[-1]}={' or '.join(variants[:3])}"
-    sections = {name.rpartition(".")[0] for name in known}
-    at_other_places = [name for name in sorted(sections) + list(known) if name.rpartition(".")[2] == key]
-    if not at_other_places and key.lower() in ELSEWHERE:
-        at_other_places = [ELSEWHERE[key.lower()]]
+    at_other_places = _places_of(key, known)
     if not at_other_places:
         leaves = {name.rpartition(".")[2]: name for name in known}
         here, elsewhere = (get_close_matches(key, names, n=1) for names in (near, leaves))
         if elsewhere and not (here and _alike(key, here[0]) >= _alike(key, elsewhere[0])):
             at_other_places = [leaves[elsewhere[0]]]
     return f"did you mean {' or '.join(at_other_places[:3])}?" if at_other_places else suggestion(key, near)
+
+
+def settings_called(key: str) -> list[str]:
+    """The dotted names of what people call `key`: a setting's own name, the last part of it, or another project's."""
+    known = settings()
+    return [key] if key in known else _places_of(key, known)
+
+
+def _places_of(key: str, known: Collection[str]) -> list[str]:
+    sections = {name.rpartition(".")[0] for name in known}
+    places = [name for name in sorted(sections) + list(known) if name.rpartition(".")[2] == key]
+    return places or [ELSEWHERE[word] for word in [key.lower()] if word in ELSEWHERE]
 
 
 def _alike(a: str, b: str) -> float:

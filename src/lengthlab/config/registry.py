@@ -13,6 +13,7 @@ of its own in a mapping by name (`Registry(..., options="options:OPTIONS")`), so
 """
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -42,6 +43,14 @@ class Entry:
     location: str  # "module:Class"
     description: str
     listed_options: str | None = None  # "module:MAPPING" in which its options may be found by name
+
+    @property
+    def module(self) -> str:
+        return self.location.partition(":")[0]
+
+    @property
+    def class_name(self) -> str:
+        return self.location.partition(":")[2]
 
     def load(self) -> Any:
         """Import and return the class."""
@@ -111,6 +120,10 @@ class Registry:
     def class_named(self, name: str) -> Any:
         """The registered class of this name, so that a package can offer its variants as attributes."""
         for entry in self._entries.values():
-            if entry.location.endswith(f":{name}"):
+            if entry.class_name == name:
                 return entry.load()
         raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
+
+    def attributes(self) -> list[str]:
+        """What the package offers, for `dir` and the Tab key: its own names and the registered classes."""
+        return sorted({*vars(sys.modules[self.package]), *(entry.class_name for entry in self._entries.values())})

@@ -17,11 +17,12 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
-        for key, value in data.items() if isinstance(data, dict) else ():
-            if key not in cls.model_fields:
-                near = [*cls.model_fields, *cls.short_forms]
-                context = {"key": str(key), "near": near, "hint": suggestion(str(key), near)}
-                raise PydanticCustomError("unknown_key", "no such key; {hint}", context)
+        given = data if isinstance(data, dict) else {}
+        if unknown := [str(key) for key in given if key not in cls.model_fields]:
+            near = [*cls.model_fields, *cls.short_forms]
+            context = {"keys": unknown, "near": near, "hint": suggestion(unknown[0], near)}
+            raise PydanticCustomError("unknown_key", "no such key; {hint}", context)
+        for key, value in given.items():
             if isinstance(value, bool) and cls.model_fields[key].annotation in (int, float):
                 context = {"key": str(key), "value": str(value)}
                 raise PydanticCustomError("number", "should be a number (got {value})", context)

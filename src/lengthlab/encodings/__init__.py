@@ -1,5 +1,7 @@
 """Encodings decide what a position id does inside the model: nothing, an embedding, a rotation, a bias."""
 
+from typing import TYPE_CHECKING
+
 from lengthlab.config.registry import Registry
 
 ENCODINGS = Registry("encoding", __name__, default="none", options="options:OPTIONS")
@@ -22,4 +24,20 @@ ENCODINGS.also_known_as("learned", "absolute", "APE")
 ENCODINGS.also_known_as("t5", "T5 bias")
 ENCODINGS.also_known_as("kerple-log", "KERPLE")
 ENCODINGS.also_known_as("rope", "rotary", "RoFormer")
-__getattr__ = ENCODINGS.class_named  # every registered class is an attribute of this package, imported when asked for
+__getattr__, __dir__ = ENCODINGS.class_named, ENCODINGS.attributes  # classes are imported when they are asked for
+
+if TYPE_CHECKING:  # table: encodings
+    from lengthlab.encodings.absolute import Learned as Learned
+    from lengthlab.encodings.absolute import Sinusoidal as Sinusoidal
+    from lengthlab.encodings.alibi import Alibi as Alibi
+    from lengthlab.encodings.alibi import HardAlibi as HardAlibi
+    from lengthlab.encodings.bucketed import T5 as T5
+    from lengthlab.encodings.bucketed import Clipped as Clipped
+    from lengthlab.encodings.cope import Cope as Cope
+    from lengthlab.encodings.fire import Fire as Fire
+    from lengthlab.encodings.kerple import KerpleLog as KerpleLog
+    from lengthlab.encodings.kerple import KerplePower as KerplePower
+    from lengthlab.encodings.none import NoEncoding as NoEncoding
+    from lengthlab.encodings.rope import Rope as Rope
+    from lengthlab.encodings.shaw import Shaw as Shaw
+# end

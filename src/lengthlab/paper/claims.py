@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from lengthlab.config.load import first_mistake
+from lengthlab.config.mistakes import first_mistake
 from lengthlab.errors import UserError, suggestion
 from lengthlab.paper.claim import Claim
 from lengthlab.paper.comparisons import KINDS

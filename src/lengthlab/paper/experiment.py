@@ -16,7 +16,8 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from lengthlab.config.lengths import parse_lengths
-from lengthlab.config.load import first_mistake, load_config
+from lengthlab.config.load import load_config
+from lengthlab.config.mistakes import first_mistake
 from lengthlab.config.presets import parse_mapping
 from lengthlab.config.schema import Config
 from lengthlab.config.sections import Section

@@ -1,5 +1,7 @@
 """Position ids decide which number stands at a token; encodings decide what that number does."""
 
+from typing import TYPE_CHECKING
+
 from lengthlab.config.registry import Registry
 
 POSITIONS = Registry("positions", __name__, default="sequential")
@@ -15,4 +17,12 @@ POSITIONS.also_known_as("randomized", "random")
 POSITIONS.also_known_as("digit-place", "Abacus")
 POSITIONS.also_known_as("coupled", "coupling", "position coupling")
 EMBEDDED = ("digit-place", "coupled")  # with a learned embedding they are Abacus and position coupling, as published
-__getattr__ = POSITIONS.class_named  # every registered class is an attribute of this package, imported when asked for
+__getattr__, __dir__ = POSITIONS.class_named, POSITIONS.attributes  # classes are imported when they are asked for
+
+if TYPE_CHECKING:  # table: positions
+    from lengthlab.positions.places import Coupled as Coupled
+    from lengthlab.positions.places import DigitPlace as DigitPlace
+    from lengthlab.positions.randomized import Randomized as Randomized
+    from lengthlab.positions.sequential import Offset as Offset
+    from lengthlab.positions.sequential import Sequential as Sequential
+# end

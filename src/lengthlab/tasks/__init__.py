@@ -1,6 +1,6 @@
 """Tasks draw problems: operands and their answer, as digits. They know nothing of text."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lengthlab.config.registry import Registry
 
@@ -12,7 +12,17 @@ TASKS.add("copy", "sequences:Copy", "the same digits again")
 TASKS.add("reverse", "sequences:Reverse", "the digits from the other end")
 TASKS.add("sort", "sequences:Sort", "the digits in ascending order")
 TASKS.add("parity", "sequences:Parity", "whether the number of ones among bits is odd")
-__getattr__ = TASKS.class_named  # every registered class is an attribute of this package, imported when asked for
+__getattr__, __dir__ = TASKS.class_named, TASKS.attributes  # classes are imported when they are asked for
+
+if TYPE_CHECKING:  # table: tasks
+    from lengthlab.tasks.addition import Addition as Addition
+    from lengthlab.tasks.multiplication import Multiplication as Multiplication
+    from lengthlab.tasks.sequences import Copy as Copy
+    from lengthlab.tasks.sequences import Parity as Parity
+    from lengthlab.tasks.sequences import Reverse as Reverse
+    from lengthlab.tasks.sequences import Sort as Sort
+    from lengthlab.tasks.subtraction import Subtraction as Subtraction
+# end
 
 
 def adds_two_numbers(task: dict[str, Any]) -> bool:
