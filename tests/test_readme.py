@@ -74,9 +74,9 @@ def test_every_command_named_exists() -> None:
     assert commands <= {name for command in app for name in [command]}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_tables_are_those_of_the_registries(page: str) -> None:
-    text = PAGES[page].read_text()
+@pytest.mark.parametrize("page", [*PAGES.values(), *PACKAGE.glob("*/__init__.py")], ids=lambda path: path.parent.name)
+def test_tables_and_types_are_those_of_the_registries(page: Path) -> None:
+    text = page.read_text()
     assert renew(text, ROOT) == text, "run: make tables"
 
 

@@ -1,5 +1,7 @@
 """Registries: every entry loads, is described, and unknown names are refused."""
 
+from importlib import import_module
+
 import pytest
 
 from lengthlab.config.axes import AXES, CHOICES
@@ -25,6 +27,16 @@ def test_every_entry_loads_with_its_options_and_a_docstring(registry: Registry, 
     assert loaded.__doc__
     description = registry[name].description
     assert description and "\n" not in description and not description.endswith(".")
+
+
+@pytest.mark.parametrize("registry", AXES.values(), ids=AXES)
+def test_every_class_is_an_attribute_of_its_package_that_dir_lists(registry: Registry) -> None:
+    package = import_module(registry.package)
+    for entry in registry.entries():
+        assert getattr(package, entry.class_name) is entry.load() and entry.class_name in dir(package)
+    assert "__doc__" in dir(package)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        package.Nothing  # noqa: B018
 
 
 def test_unknown_and_double_names_are_refused() -> None:

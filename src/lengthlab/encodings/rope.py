@@ -58,7 +58,7 @@ class Rope(Encoding):
         return self._turn(q, q_positions), self._turn(k, k_positions)
 
     def _turn(self, x: Tensor, positions: Tensor) -> Tensor:
-        angles = positions[:, None, :, None] * self.get_buffer("frequencies")  # (1 or B, 1, T, R/2)
+        angles = torch.atleast_2d(positions)[:, None, :, None] * self.get_buffer("frequencies")  # (1 or B, 1, T, R/2)
         cosine, sine = ((self.amplitude * wave).float() for wave in (angles.cos(), angles.sin()))
         first, second, rest = x.split([self.rotated // 2, self.rotated // 2, x.shape[-1] - self.rotated], dim=-1)
         return torch.cat([first * cosine - second * sine, second * cosine + first * sine, rest], dim=-1).to(x.dtype)
