@@ -3,13 +3,16 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lengthlab.cli.app import main
 from lengthlab.config.contracts import contracts_of
+from lengthlab.config.plugins import ENVIRONMENT, variants_of
+from lengthlab.encodings import ENCODINGS
 
 pytestmark = pytest.mark.xdist_group("forks")
 
@@ -46,6 +49,21 @@ def ideas(tmp_path: Path) -> Path:
 
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Run a command in this process; what its plugin adds is taken back afterwards."""
+    monkeypatch.setenv(ENVIRONMENT, "")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    yield run
+    ENCODINGS.remove("recency")
 
 
 @pytest.fixture
@@ -127,6 +145,10 @@ def test_a_plugin_is_listed_and_checked(lengthlab: Command, ideas: Path) -> None
         ("1 +", "my_ideas.py, line 1: SyntaxError"),
         ("\nraise KeyError('x')", "my_ideas.py, line 2: KeyError: 'x'"),
         (IDEA + "1 / 0", "my_ideas.py, line 22: ZeroDivisionError"),
+        (
+            IDEA.replace(", Recency,", ", 'recency:Nothing',"),
+            "my_ideas.py: encoding 'recency': there is no ",
+        ),
         (IDEA.replace('"recency"', '"FIRE"'), "my_ideas.py, line 21: ValueError: encoding 'FIRE' is registered twice"),
     ],
 )
@@ -135,6 +157,61 @@ def test_a_broken_plugin_ends_in_one_sentence(lengthlab: Command, source: str, m
     done = lengthlab(ideas.parent, "list", "--plugin", "my_ideas.py")
     assert done.returncode == 2 and done.stderr.startswith(f"lengthlab: --plugin {message}")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (IDEA.splitlines()[:-1], 'its last line should be ENCODINGS.add("recency", Recency, "what it does")'),
+        (
+            [line for line in IDEA.splitlines() if "ENCODINGS" not in line],
+            'should be from lengthlab.encodings import ENCODINGS; ENCODINGS.add("recency", Recency, "what it does")',
+        ),
+        (["x = 1"], "registers nothing, such as ENCODINGS.add(NAME, CLASS, DESCRIPTION) does"),
+    ],
+)
+def test_a_plugin_without_its_line_is_told_the_line(
+    lines: list[str], said: str, lengthlab: Command, ideas: Path
+) -> None:
+    ideas.write_text("\n".join(lines))
+    done = lengthlab(ideas.parent, "check", "my_ideas.py")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("lengthlab: check: my_ideas.py registers nothing") and said in done.stderr
+
+
+def test_a_plugin_may_name_its_class_as_lengthlab_does(ideas: Path) -> None:
+    """As in README's line for a file within the package."""
+    ideas.write_text(IDEA.replace(", Recency,", ', "recency:Recency",'))
+    try:
+        assert variants_of(ideas) == [("encodings", "recency")]
+        assert ENCODINGS["recency"].load().__name__ == "Recency" and ENCODINGS["recency"].load().__doc__
+    finally:
+        ENCODINGS.remove("recency")
+
+
+WRONG = [
+    ("shape.heads", "shape.head", 15, "AttributeError: 'Shape' object has no attribute 'head'"),
+    ("return -self", "return -self.other", 18, "AttributeError: 'Recency' object has no attribute 'other"),
+    (
+        "options, shape: Shape",
+        "options",
+        13,
+        "TypeError: Recency.__init__() takes 2 positional arguments but 3 were given",
+    ),
+    ("self, q, k, q_", "self, q, q_", 17, "TypeError: Recency.bias() takes 4 positional arguments but 5 were given"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "reason"), WRONG)
+def test_a_mistake_inside_a_plugin_names_its_line(
+    right: str, wrong: str, line: int, reason: str, ideas: Path, here: Callable[..., Any]
+) -> None:
+    ideas.write_text(IDEA.replace(right, wrong))
+    status, _, err = here("train", "smoke", "encoding=recency", *SMALL, "--plugin", str(ideas))
+    assert status == 2 and err.startswith(f"lengthlab: --plugin {ideas}, line {line}: {reason}")
+    assert err.count("\n") == 1
+    status, out, _ = here("check", str(ideas))
+    assert status == 1 and reason in out and f"({ideas}, line {line})" in out
 
 
 def test_a_missing_file_and_a_missing_name_are_told(lengthlab: Command, tmp_path: Path) -> None:

@@ -78,6 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(1)
         complain(f"{error.filename or 'file'}: {error.strerror or error}")
         sys.exit(2)
+    except Exception as error:
+        from lengthlab.config.plugins import mistake_in
+
+        if not (mistake := mistake_in(error)):
+            raise
+        complain(mistake)
+        sys.exit(2)
     except KeyboardInterrupt as stop:
         said, again = stop.args if len(stop.args) == 2 else (str(stop) or "interrupted", "")
         complain(said)

@@ -20,12 +20,16 @@ def check(
     """
     if not files:
         raise UserError("check: name at least one Python file, such as my_ideas.py")
-    from lengthlab.config.plugins import name_plugins, variants_of
+    from lengthlab.config.plugins import name_plugins, unregistered_in, variants_of
 
     name_plugins(files)
     variants = [variant for file in files for variant in variants_of(file)]
+    for file in files if not variants else ():
+        if line := unregistered_in(file):
+            raise UserError(f"check: {file} registers nothing; its last line should be {line}")
     if not variants:
-        raise UserError(f"check: {', '.join(map(str, files))} adds nothing; see ENCODINGS.add in docs/python.md")
+        named = ", ".join(map(str, files))
+        raise UserError(f"check: {named} registers nothing, such as ENCODINGS.add(NAME, CLASS, DESCRIPTION) does")
     from lengthlab.config.contracts import check_variant
 
     findings = [finding for axis, name in variants for finding in check_variant(axis, name)]

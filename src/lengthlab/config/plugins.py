@@ -11,7 +11,9 @@ SHA-256 of the plugins that it uses. They are part of its id, but never loaded b
 """
 
 import hashlib
+import inspect
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -39,6 +41,7 @@ class Plugin(Section):
 
 
 _loaded: dict[str, Plugin] = {}  # by hash
+_modules: dict[str, ModuleType] = {}  # by hash
 _provided: dict[tuple[str, str], Plugin] = {}  # by axis and name
 
 
@@ -61,6 +64,57 @@ def variants_of(path: str | Path) -> list[tuple[str, str]]:
     """What a plugin has added, as (axis, name); it is loaded if it was not."""
     plugin = _load_file(Path(path))
     return [key for key, provider in _provided.items() if provider == plugin]
+
+
+def unregistered_in(path: str | Path) -> str:
+    """The line that a plugin lacks which defines a variant and adds it to no registry; empty if there is none."""
+    module = _modules[_load_file(Path(path)).sha256]
+    own = [thing for thing in vars(module).values() if isinstance(thing, type) and thing.__module__ == module.__name__]
+    for axis, registry in AXES.items():
+        known = [entry.load() for entry in registry.entries()]
+        base = next(parent for parent in known[0].__mro__ if all(issubclass(one, parent) for one in known))
+        for thing in own:
+            if base is not object and issubclass(thing, base):
+                name = axis.upper()
+                first = "" if name in vars(module) else f"from {registry.package} import {name}; "
+                return f'{first}{name}.add("{thing.__name__.lower()}", {thing.__name__}, "what it does")'
+    return ""
+
+
+def place_of(error: BaseException) -> str:
+    """Where in a plugin an exception comes from, such as "my_ideas.py, line 12"; empty if from elsewhere."""
+    files = {module.__file__ for module in _modules.values()}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in files:
+            return f"{_shown(frame.filename)}, line {frame.lineno}"
+    # A function that is called with other arguments than it takes has no frame, but the message begins with its name.
+    called = re.match(r"([\w.]+)\(\) (?:takes|missing|got)", str(error)) if isinstance(error, TypeError) else None
+    for module in reversed(_modules.values()) if called else ():  # the newest may have another of the same name
+        function = _function(module, called[1] if called else "")
+        if function:
+            return f"{_shown(module.__file__)}, line {function.__code__.co_firstlineno}"
+    return ""
+
+
+def _function(module: ModuleType, name: str) -> Any:
+    """A module's own function by its qualified name, such as Recency.bias; None if it has none."""
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    found = inspect.unwrap(found) if callable(found) else None
+    return found if inspect.isfunction(found) and found.__module__ == module.__name__ else None
+
+
+def mistake_in(error: BaseException) -> str:
+    """An exception that a plugin's code has raised, as a sentence; empty if it comes from elsewhere."""
+    place = place_of(error)
+    return f"--plugin {place}: {type(error).__name__}: {error}" if place else ""
+
+
+def _shown(file: str | None) -> str:
+    """A file as people name it: from the current folder, if it is in it."""
+    path = Path(file or "")
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def plugins_used(names: Iterator[tuple[str, str]]) -> tuple[Plugin, ...]:
@@ -102,15 +156,34 @@ def _load_file(path: Path) -> Plugin:
     sys.modules[module.__name__] = module  # where its classes are found again
     before = _names()
     try:
-        exec(compile(source, str(path), "exec"), module.__dict__)
+        exec(compile(source, module.__file__, "exec"), module.__dict__)
+        for axis, name in _names() - before:
+            _find_target(axis, name, module)
     except (Exception, SystemExit) as error:
         for axis, name in _names() - before:
             REGISTRIES[axis].remove(name)
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == module.__file__]
         line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
-        where = f", line {line}" if line else ""
-        raise UserError(f"--plugin {path}{where}: {type(error).__name__}: {error}") from None
+        where = f"--plugin {path}{f', line {line}' if line else ''}"
+        raise UserError(
+            f"{where}: {'' if isinstance(error, UserError) else f'{type(error).__name__}: '}{error}"
+        ) from None
+    _modules[plugin.sha256] = module
     return _remember(plugin, before)
+
+
+def _find_target(axis: str, name: str, module: ModuleType) -> None:
+    """Make sure that what a plugin adds is there; "recency:Recency", as within lengthlab, is its own Recency."""
+    registry = REGISTRIES[axis]
+    entry = registry[name]
+    try:
+        entry.load()
+    except (ImportError, AttributeError):
+        target = getattr(module, entry.class_name, None)
+        if target is None:
+            cure = f'{axis.upper()}.add("{name}", ..., "{entry.description}") wants a class or function of this file'
+            raise UserError(f"{registry.noun} {name!r}: there is no {entry.location}; {cure}") from None
+        registry.point(name, target, entry.description)
 
 
 @cache
@@ -124,7 +197,9 @@ def _load_installed() -> None:
             print(f"lengthlab: plugin {point.name} ({point.value}) failed: {error}", file=sys.stderr)
             continue
         source = Path(module.__file__).read_bytes() if getattr(module, "__file__", None) else point.value.encode()
-        _remember(Plugin(file=point.value, sha256=hashlib.sha256(source).hexdigest()), before)
+        plugin = Plugin(file=point.value, sha256=hashlib.sha256(source).hexdigest())
+        _modules[plugin.sha256] = module
+        _remember(plugin, before)
 
 
 def _remember(plugin: Plugin, before: set[tuple[str, str]]) -> Plugin:

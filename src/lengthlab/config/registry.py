@@ -78,6 +78,10 @@ class Registry:
     def add(self, name: str, target: str | Callable[..., Any], description: str) -> None:
         """Register `target` under `name`: a class or function, or where it is ("module:Class" within the package)."""
         self.also_known_as(name, name)
+        self.point(name, target, description)
+
+    def point(self, name: str, target: str | Callable[..., Any], description: str) -> None:
+        """Let `name` stand for `target`, whatever it stood for before."""
         if isinstance(target, str):
             location = f"{self.package}.{target}"
         else:

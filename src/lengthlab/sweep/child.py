@@ -178,7 +178,11 @@ def main() -> int:
         return _complain(error, MISTAKE)
     except OSError as error:  # before training: from within it is a RunFailed
         return _complain(f"{error.filename or 'file'}: {error.strerror or error}", MISTAKE)
-    except BaseException:
+    except BaseException as error:
+        from lengthlab.config.plugins import mistake_in
+
+        if mistake := mistake_in(error):
+            return _complain(mistake, MISTAKE)
         traceback.print_exc()
         return 1
     return 0

@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from lengthlab.config.plugins import place_of
 from lengthlab.errors import UserError
 
 Options = dict[str, Any]
@@ -59,5 +60,6 @@ def _failure(contract: Contract, name: str, options: Options) -> str | None:
         frames = traceback.extract_tb(error.__traceback__)
         last = next(frame for frame in reversed(frames) if "site-packages" not in frame.filename)  # not within torch
         reason = " ".join(str(error).split()) or f"{last.line}"
-        return f"{type(error).__name__}: {reason[:300]} ({last.filename}, line {last.lineno})"
+        place = place_of(error) or f"{last.filename}, line {last.lineno}"
+        return f"{type(error).__name__}: {reason[:300]} ({place})"
     return None
