@@ -1,6 +1,7 @@
 """The Python door: lazy, on the same run folders as the command line, and as its documents say."""
 
 import json
+import math
 import pydoc
 import re
 import shutil
@@ -94,9 +95,33 @@ def test_ask_gives_text_tokens_and_probabilities(run: ll.Run) -> None:
     assert len(answer.tokens) == len(answer.probabilities) and all(0 < p <= 1 for p in answer.probabilities)
     assert answer.correct == (answer.answer == "46" and answer.tokens[-1] == "$")
     assert all(p >= 1 / 100 for p in answer.probabilities)  # greedy: each is the likeliest of fewer than 100 tokens
+    assert answer.confidence == pytest.approx(math.prod(answer.probabilities))
+    assert str(answer).endswith(f", {answer.confidence:.1%} sure") and str(answer).startswith(
+        answer.answer or "".join(answer.tokens)
+    )
     for question, reason in (("12", "a question of 2 numbers, such as 123"), ("1+x", "'x' is not a number")):
         with pytest.raises(ll.UserError, match=reason):
             run.ask(question)
+
+
+def test_a_bundled_model_or_a_run_is_asked_without_training(run: ll.Run) -> None:
+    answer = ll.ask("31415926 + 27182818")
+    assert answer.correct and str(answer) == "58598744, 100.0% sure"
+    assert ll.ask("12+34", model=run.id) == run.ask("12+34")
+    for question, model, reason in (("12", "robust", "'12' is not a sum"), ("1+2", "robst", "did you mean robust")):
+        with pytest.raises(ll.UserError, match=reason):
+            ll.ask(question, model)
+
+
+def test_rows_and_runs_are_printed_for_readers(run: ll.Run) -> None:
+    rows = run.evaluate("1,4", examples=20)
+    head, *lines = str(rows).splitlines()
+    assert head.split()[:3] == ["digits", "examples", "exact"] and len(lines) == 2
+    assert lines[0].split()[:2] == ["1", "20"] and f"{rows[0]['exact_match']:.1%}  [" in lines[0]
+    assert len({len(line) for line in (head, *lines)}) == 1 and "low" not in head and len(head) <= 80
+    assert rows._repr_html_().count("<tr>") == 3 and str(ll.Rows()) == "no rows"
+    assert repr(run) == f"<Run {run.id}: smoke, seed 0, finished, in {run.path}>"
+    assert repr(ll.Run(run.path / "nothing")).endswith("nothing: not a run that can be read>")
 
 
 def test_attention_gives_arrays_with_their_tokens(run: ll.Run) -> None:
@@ -135,7 +160,7 @@ def test_a_group_is_a_condition_or_a_list_of_runs(make_run: Callable[..., Path])
         ll.compare([], rope, digits=5)
     mistakes: list[Any] = [fire[0], 7, ["fire0"], None]
     for wrong in mistakes:
-        with pytest.raises(ll.UserError, match=r"is no group; give a condition such as .* or a list of runs"):
+        with pytest.raises(ll.UserError, match=r"is not a group; give a condition such as .* or a list of runs"):
             ll.compare(wrong, rope, digits=5)
 
 

@@ -2,6 +2,7 @@
 
     import lengthlab as ll
 
+    ll.ask("31415926+27182818")
     run = ll.train("zhou2024-mini", "training.steps=500", seed=1)
     run.evaluate("1-30", examples=200)
     run.ask("123+456")
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lengthlab import encodings, formats, optimizers, positions, tasks
-    from lengthlab.api import Rows, Run, compare, load, runs, train
+    from lengthlab.api import Rows, Run, ask, compare, load, runs, train
     from lengthlab.config.load import load_config
     from lengthlab.config.plugins import name_plugins as load_plugins
     from lengthlab.errors import UserError
@@ -29,6 +30,7 @@ __all__ = [
     "Rows",
     "Run",
     "UserError",
+    "ask",
     "compare",
     "encodings",
     "formats",
@@ -45,7 +47,7 @@ _ELSEWHERE = {
     "UserError": "errors:UserError",
     "load_config": "config.load:load_config",
     "load_plugins": "config.plugins:name_plugins",
-    **{name: f"api:{name}" for name in ("Rows", "Run", "compare", "load", "runs", "train")},
+    **{name: f"api:{name}" for name in ("Rows", "Run", "ask", "compare", "load", "runs", "train")},
 }
 
 

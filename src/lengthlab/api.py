@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
@@ -28,7 +29,22 @@ Lengths = str | int | Sequence[int]  # "1-30", 30 or [10, 20, 30]
 
 
 class Rows(list[Row]):
-    """Rows of a table, each a dictionary."""
+    """Rows of a table, each a dictionary; printed, and in a notebook, they are the table."""
+
+    def __repr__(self) -> str:
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines) if self else "no rows"
+
+    def _repr_html_(self) -> str:
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in line) for line in self._lines())
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def _lines(self) -> list[list[str]]:
+        """Names of columns, and cells; of the intervals only that of exact match, beside it."""
+        names = [name for name in self.to_dict() if not name.endswith(("low", "high"))]
+        head = [name.removesuffix("_accuracy").replace("_", " ") for name in names]
+        return [head, *([_cell(row, name) for name in names] for row in self)]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Column by column."""
@@ -47,6 +63,19 @@ class Rows(list[Row]):
 @dataclass(frozen=True)
 class Run(folders.Run):
     """A run folder, and the trained model in it."""
+
+    def __repr__(self) -> str:
+        from lengthlab.runs.reader import read_run
+
+        try:
+            record = read_run(self.path)
+        except UserError:
+            record = None
+        if record is None:
+            return f"<Run {self.path}: not a run that can be read>"
+        row = record.row
+        what = row["recipe"] or f"{row['positions']} ids x {row['encoding']}"
+        return f"<Run {self.id}: {what}, seed {record.seed}, {row['state']}, in {self.path}>"
 
     @property
     def finished(self) -> bool:
@@ -110,6 +139,12 @@ class Run(folders.Run):
         return cls(folders.Run.find(str(name)).path)
 
 
+def _cell(row: Row, name: str) -> str:
+    value = row.get(name)
+    share = f"{value:.1%}" if isinstance(value, float) else str(value)
+    return f"{share}  [{row['low']:6.1%}, {row['high']:6.1%}]" if name == "exact_match" and "low" in row else share
+
+
 Group = str | Sequence[Run]  # a condition, or the runs themselves
 
 
@@ -144,6 +179,16 @@ def load(run: str | Path) -> Run:
     return Run.find(run)
 
 
+def ask(question: str, model: str = "robust") -> "Answer":
+    """What a bundled model (robust, paper or fragile) or a run answers to a sum such as "123+456"."""
+    from lengthlab.shipped.adder import find_adder
+
+    a, plus, b = question.partition("+")
+    if not plus:
+        raise UserError(f"ask: {question!r} is not a sum of two numbers, such as 123+456")
+    return find_adder(model).ask(a.strip(), b.strip())
+
+
 def runs(condition: str = "") -> list[Run]:
     """The runs that meet a condition such as "encoding = 'fire' and exact_match_20 > 0.9"."""
     from lengthlab.runs.database import Database
@@ -175,7 +220,7 @@ def _group(group: Group) -> "tuple[str, list[Record]]":
     listed = runs(group) if isinstance(group, str) else group
     if not isinstance(listed, Sequence) or not all(isinstance(run, folders.Run) for run in listed):
         wanted = "a condition such as \"encoding = 'fire'\", or a list of runs such as ll.runs() returns"
-        raise UserError(f"compare: {shortened(group)} is no group; give {wanted}")
+        raise UserError(f"compare: {shortened(group)} is not a group; give {wanted}")
     words = group if isinstance(group, str) else ", ".join(run.id for run in listed)
     return words, [record for run in listed if (record := read_run(run.path))]
 

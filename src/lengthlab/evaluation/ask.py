@@ -1,6 +1,7 @@
 """One question to a trained model, such as 123+456, and all that can be said of its answer."""
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import torch
@@ -26,8 +27,14 @@ class Answer:
     truth: str
     correct: bool  # as exact match counts it: hints and end included
 
+    @property
+    def confidence(self) -> float:
+        """The probability that the model gave to all that it wrote."""
+        return prod(self.probabilities)
+
     def __str__(self) -> str:
-        return self.answer if self.answer is not None else f"cannot be read: {self.produced}"
+        said = self.answer if self.answer is not None else f"{''.join(self.tokens)} (cannot be read)"
+        return f"{said}, {self.confidence:.1%} sure"
 
 
 def ask(model: Transformer, pipeline: Pipeline, question: str) -> Answer:
