@@ -1,8 +1,7 @@
-"""`lengthlab config` and `lengthlab diff`: all settings of a recipe or run, and those in which two differ."""
+"""`lengthlab config`: all settings of a recipe or run."""
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -32,29 +31,12 @@ def test_config_of_a_run(make_run: MakeRun, lengthlab: Command) -> None:
         assert yaml.safe_load(lengthlab("config", name)[1])["training"]["steps"] == 7
 
 
-def test_diff_shows_what_differs_and_nothing_else(make_run: MakeRun, lengthlab: Command) -> None:
-    make_run("abcdef", {5: 1.0}, {"training.steps": 7, "evaluation.digits": [1, 2, 3, 9]})
-    rows = json.loads(lengthlab("diff", "smoke", "abcdef", "--json")[1])
-    assert [row["name"] for row in rows] == ["training.steps", "evaluation.digits"]
-    assert (rows[0]["a"], rows[0]["b"]) == (20, 7)
-    _, out, _ = lengthlab("diff", "smoke", "abcdef")
-    assert "1-3,9" in out and "training.batch" not in out
-    assert lengthlab("diff", "smoke", "smoke")[1] == "smoke and smoke have the same settings\n"
-    variants = json.loads(lengthlab("diff", "smoke", "coupling-mini", "--json")[1])
-    sections = [row["name"].partition(".")[0] for row in variants]
-    assert "positions.symbols" in [row["name"] for row in variants]  # an option of the second alone, beside its like
-    assert [one for one, after in pairwise(sections) if one != after] + sections[-1:] == list(dict.fromkeys(sections))
-    words = lengthlab("diff", "smoke", "coupling-mini")[1].split()
-    assert "true" in words and not {"True", "False", "None"} & set(words)  # as they are typed
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["config", "smok"], "no recipe, file or run 'smok'; did you mean smoke?"),
         (["config", "smoke", "training.stesp=3"], "training.stesp"),
         (["config", "smoke", "seed=1", "--seed", "2"], "--seed 2 and seed=1: give only one of them"),
-        (["diff", "smoke", ""], "no recipe, file or run ''"),
     ],
 )
 def test_mistakes(arguments: list[str], message: str, lengthlab: Command, runs_folder: Path) -> None:

@@ -89,8 +89,6 @@ def test_a_dry_run_lists_every_run_and_writes_nothing(here: Path, lengthlab: Com
         (["reproduce", "seeds", "--workers", "0"], "--workers: at least 1"),
         (["reproduce", "seeds", "--gpus", "1"], "--gpus: only with --engine ray"),
         (["reproduce", "seeds", "--out", "/nowhere/results"], "--out: no folder /nowhere;"),
-        (["claims"], "results/mini: no result tables"),
-        (["claims", "fire-bset"], "no result tables"),
     ],
 )
 def test_mistakes(arguments: list[str], message: str, here: Path, lengthlab: Command) -> None:

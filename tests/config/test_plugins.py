@@ -159,26 +159,6 @@ def test_a_broken_plugin_ends_in_one_sentence(lengthlab: Command, source: str, m
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (IDEA.splitlines()[:-1], 'its last line should be ENCODINGS.add("recency", Recency, "what it does")'),
-        (
-            [line for line in IDEA.splitlines() if "ENCODINGS" not in line],
-            'should be from lengthlab.encodings import ENCODINGS; ENCODINGS.add("recency", Recency, "what it does")',
-        ),
-        (["x = 1"], "registers nothing, such as ENCODINGS.add(NAME, CLASS, DESCRIPTION) does"),
-    ],
-)
-def test_a_plugin_without_its_line_is_told_the_line(
-    lines: list[str], said: str, lengthlab: Command, ideas: Path
-) -> None:
-    ideas.write_text("\n".join(lines))
-    done = lengthlab(ideas.parent, "check", "my_ideas.py")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("lengthlab: check: my_ideas.py registers nothing") and said in done.stderr
-
-
 def test_a_plugin_may_name_its_class_as_lengthlab_does(ideas: Path) -> None:
     """As in README's line for a file within the package."""
     ideas.write_text(IDEA.replace(", Recency,", ', "recency:Recency",'))

@@ -1,7 +1,5 @@
 """Models in the box: whole, small, and able to do what their cards say."""
 
-from pathlib import Path
-
 import pytest
 
 from lengthlab.cli.ship import LARGEST
@@ -49,16 +47,3 @@ def test_says_how_long_it_can_read(adder: Adder) -> None:
     assert adder.ask("9" * min(adder.longest, 40), "1").truth == "1" + "0" * min(adder.longest, 40)
     with pytest.raises(UserError, match=f"reads numbers of at most {adder.longest} digits"):
         adder.ask("1" * (adder.longest + 1), "1")
-
-
-def test_a_run_can_be_packed(trained: Path, tmp_path: Path) -> None:
-    from lengthlab.cli.ship import ship_run
-    from lengthlab.errors import UserError
-    from lengthlab.runs.run import Run
-
-    weights, card = ship_run(Run(trained), "mine", "The only one.", [4, 6], 8, tmp_path)
-    facts = read_facts(weights)
-    assert [(score.digits, score.examples) for score in facts.scores][-2:] == [(5, 16), (6, 8)]
-    assert "The only one." in card.read_text() and "| 6 * |" in card.read_text()
-    with pytest.raises(UserError, match="say in a sentence"):
-        ship_run(Run(trained), "mine", " ", [], 8, tmp_path)

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,13 +55,6 @@ def test_a_model_that_the_page_cannot_run_is_refused() -> None:
     pairs = ("also=[{positions: sequential, encoding: rope}]", "also=[{positions: digit-place, encoding: clipped}]")
     for override in ("encoding=rope", "model.mask=prefix", "format=interleaved", "format.padding=none", *pairs):
         assert demo.refusal(load_config("zhou2024-mini", [override]))
-
-
-def test_mistakes(lengthlab: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
-    assert "did you mean robust?" in lengthlab("demo", "--model", "robst")[2]
-    assert "is a folder" in lengthlab("demo", "--out", str(tmp_path))[2]
-    status, _, err = lengthlab("serve", "--port", "99999999")
-    assert status == 2 and "--port 0" in err
 
 
 def test_too_large_a_page_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
