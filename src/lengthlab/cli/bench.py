@@ -15,7 +15,7 @@ from lengthlab.errors import UserError
 bench = App(name="bench", help="Measure speed, with rivals taking turns in one run.", help_format="plaintext")
 
 Digits = Annotated[int, Parameter(help="Length of the operands.")]
-Repeats = Annotated[int, Parameter(help="Number of turns; the median is reported.")]
+Repeats = Annotated[int, Parameter(help="Rounds to measure; the median is reported.")]
 Threads = Annotated[int, Parameter(help="Processor threads.")]
 
 

@@ -23,7 +23,7 @@ board = App(name="board", help_format="plaintext")
 
 @board.default
 def show(*, results: Folder = BOARD, as_json: Json = False) -> None:
-    """Records of length generalization: who adds how far, trained on how little.
+    """Records of length generalization: how far models add, and how little they were trained on.
 
     A record is a recipe and a row with all its seeds. lengthlab board run RECIPE
     makes one, lengthlab board verify checks them. The rules: docs/board.md

@@ -14,7 +14,7 @@ from lengthlab.errors import RunFailed, UserError
 def check(
     *files: Annotated[Path, Parameter(help="Python files that add encodings, tasks and so on.")], as_json: Json = False
 ) -> None:
-    """Check that a plugin's encodings, tasks and so on keep the contracts of built-in ones.
+    """Check that a plugin's encodings, tasks and so on meet the contracts of built-in ones.
 
     lengthlab check my_ideas.py
     """

@@ -30,7 +30,7 @@ def claims(
     power: Annotated[bool, flag("Print how many seeds decide which difference, and nothing else.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Judge the paper's claims by the result tables.
+    """Judge the paper's claims against the result tables.
 
     Each claim gets a verdict with its numbers, seeds and 95% intervals.
     """

@@ -44,8 +44,8 @@ def evaluate(
 ) -> None:
     """Test a trained run: exact match for each length.
 
-    Prints 95% intervals, and the shares of right digits, next tokens and
-    answer lengths. The scores stored with the run are not changed.
+    Prints 95% intervals, and the shares of correct digits, next tokens
+    and answer lengths. The scores stored with the run are not changed.
     """
     from lengthlab.runs.run import Run
 

@@ -21,7 +21,7 @@ Axis = Literal[
 
 
 def list_(
-    what: Annotated[Axis | None, Parameter(help="Everything but experiments and options if not given.")] = None,
+    what: Annotated[Axis | None, Parameter(help="By default, everything but experiments and options.")] = None,
     section: Annotated[
         str | None, Parameter(help="With options: a section, such as training or training.schedule.")
     ] = None,

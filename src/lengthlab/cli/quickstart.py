@@ -27,7 +27,7 @@ def quickstart(
 ) -> None:
     """Train the paper's recipe and a strong rival; see how far each gets.
 
-    Three small models are trained side by side, which takes some minutes, and
+    Three small models are trained side by side, which takes a few minutes, and
     tested on sums longer than any they saw.
     """
     at_least(0, seed=seed)

@@ -24,7 +24,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page from result tables, or from your own runs.
 
-    It opens with what was found; then come every experiment with its figure and
+    It opens with the findings, followed by every experiment with its figure and
     all seeds, a model to try, the claims with their numbers, all configs, and
     how to rerun everything.
     """

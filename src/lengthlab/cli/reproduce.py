@@ -22,7 +22,7 @@ IN_TABLES = "in the tables"  # the state of a run that was trained elsewhere and
 
 
 def reproduce(
-    *names: Annotated[str, Parameter(help="Names of experiments, or YAML files of your own; all for every one.")],
+    *names: Annotated[str, Parameter(help="Names of experiments, or YAML files of your own; all means all.")],
     scale: Annotated[
         ScaleName, Parameter(help="smoke: seconds per run; mini, laptop: minutes per run; paper: for GPUs.")
     ] = "mini",

@@ -18,7 +18,7 @@ PORT = 8421
 def serve(
     *,
     port: Annotated[int, Parameter(help="Port to listen on; 0 for any that is free.")] = PORT,
-    host: Annotated[str, Parameter(help="Address to listen on; others need a token.")] = "127.0.0.1",
+    host: Annotated[str, Parameter(help="Address to listen on; any other needs a token.")] = "127.0.0.1",
     results: Annotated[Path, Parameter(help="Folder of result tables for the claims.")] = Path("results/mini"),
 ) -> None:
     """Serve a web page: models that add, where they look, runs, comparisons, claims."""

@@ -21,7 +21,7 @@ def verify(
     """Compute published numbers and verdicts again from the tables.
 
     Nothing is trained and no weights are needed. Every difference is named,
-    and one is enough for exit status 1.
+    and a single one makes the exit status 1.
     """
     if not folder.is_dir():
         raise UserError(f"no folder {folder}; give one with result tables, such as results/mini")
