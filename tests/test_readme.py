@@ -74,7 +74,11 @@ def test_every_command_named_exists() -> None:
     assert commands <= {name for command in app for name in [command]}
 
 
-@pytest.mark.parametrize("page", [*PAGES.values(), *PACKAGE.glob("*/__init__.py")], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES.values(), *PACKAGE.glob("*/__init__.py")],
+    ids=lambda page: page.parent.name if page.stem == "__init__" else page.name,
+)
 def test_tables_and_types_are_those_of_the_registries(page: Path) -> None:
     text = page.read_text()
     assert renew(text, ROOT) == text, "run: make tables"

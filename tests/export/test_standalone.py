@@ -124,8 +124,8 @@ class Mine(Clipped):
         return super().bias(q, k, q_positions, k_positions) + halved(distances(q_positions, k_positions).abs()[:, None])
 
 
-def halved(distance: Tensor) -> Tensor:
-    return -HALF * {root}(distance.float())
+def halved(distance: Tensor, again: bool = True) -> Tensor:
+    return halved(distance, False) if again else -HALF * {root}(distance.float())
 
 
 ENCODINGS.add("mine", Mine, "bias: of a plugin")
@@ -154,6 +154,12 @@ def test_a_plugin_s_encoding_is_exported_from_its_own_file(smoke: Smoke, mine: C
         ids = [positions[:, : batch.inputs.shape[1]] for positions in batch.positions]
         expected = model(batch.inputs, ids, prompt=batch.answer)
         torch.testing.assert_close(plain(batch.inputs, *ids), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_name_that_model_py_has_already_is_refused(smoke: Smoke, mine: Callable[..., Path]) -> None:
+    mine("load = torch.sqrt", "load")
+    with pytest.raises(UserError, match="the name load stands for something else there"):
+        model_source(smoke("encoding=mine"))
 
 
 def test_what_needs_more_than_torch_is_refused_before_anything_is_written(

@@ -10,7 +10,6 @@ import builtins
 import inspect
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +19,7 @@ from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.encodings import encoding as base
 from lengthlab.errors import UserError
+from lengthlab.export import standalone
 
 TEMPLATE = Path(__file__).with_name("standalone.py")
 PLACE = "ENCODINGS: dict[str, type[Encoding]] = {}\nweigh = torch.softmax\n"
@@ -33,7 +33,7 @@ def model_source(config: Config) -> str:
     chosen = {kind: ENCODINGS[kind].load() for kind in kinds}
     weigh = ATTENTIONS[config.model.attention].load()
     text = TEMPLATE.read_text(encoding="utf-8")
-    gathered = Gathered(text)
+    gathered = Gathered()
     for kind, encoding in chosen.items():
         gathered.add(encoding, f"encoding {kind}", with_equations=True)
     gathered.add(weigh, f"attention {config.model.attention}")
@@ -49,11 +49,10 @@ def model_source(config: Config) -> str:
 class Gathered:
     """Definitions and imports that some classes and functions need, in an order in which they can stand."""
 
-    def __init__(self, template: str) -> None:
-        self.imports = [ast.unparse(one) for node in ast.parse(template).body for one in _one_by_one(node)]
+    def __init__(self) -> None:
         self.added: list[str] = []  # imports that the template does not have
         self.definitions: dict[str, str] = {}  # the source of each name
-        self._origins: dict[str, str] = {}  # where each name comes from
+        self._meanings = dict(vars(standalone))  # what each name stands for in model.py
 
     def add(self, thing: Any, what: str, with_equations: bool = False) -> None:
         """A class or function with everything that it refers to; `what` names it in a refusal.
@@ -71,10 +70,10 @@ class Gathered:
         text = inspect.getsource(module)
         statement = next((node for node in ast.parse(text).body if name in _bound_by(node)), None)
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            self._import(name, statement, what)
+            self._import(name, statement, vars(module)[name], what)
         elif statement is None:
             raise _refusal(what, f"{name} is not written out in {module.__name__}")
-        elif self._is_new(name, module.__name__, what):
+        elif self._is_new(name, vars(module)[name], what):
             lines = text.splitlines()
             options = _without_options(statement, lines)
             for needed in _names(statement):
@@ -84,7 +83,7 @@ class Gathered:
             kept = [line for at, line in enumerate(lines[first - 1 : statement.end_lineno], first) if at not in options]
             self.definitions[name] = "\n".join(kept)
 
-    def _import(self, name: str, statement: ast.Import | ast.ImportFrom, what: str) -> None:
+    def _import(self, name: str, statement: ast.Import | ast.ImportFrom, thing: Any, what: str) -> None:
         """Repeat an import of torch or the standard library; of lengthlab's own names, gather what they stand for."""
         alias = next(alias for alias in statement.names if name in (alias.asname, alias.name.partition(".")[0]))
         source = (statement.module or "") if isinstance(statement, ast.ImportFrom) else alias.name
@@ -92,33 +91,26 @@ class Gathered:
         if source == base.__name__ and alias.name in GIVEN and not alias.asname:
             return
         if isinstance(statement, ast.ImportFrom) and top == "lengthlab" and not alias.asname:
-            thing = getattr(import_module(source), name)  # which may have been imported there
-            self._gather(name, sys.modules[getattr(thing, "__module__", source)], what)
+            self._gather(name, sys.modules[getattr(thing, "__module__", source)], what)  # where it is written
         elif top in ANYWHERE:
-            (line,) = (ast.unparse(one) for one in _one_by_one(statement) if one.names == [alias])
-            if self._is_new(name, line, what) and line not in self.imports:
-                self.added.append(line)
+            if self._is_new(name, thing, what):
+                only = ast.Import([alias]) if isinstance(statement, ast.Import) else ast.ImportFrom(source, [alias], 0)
+                self.added.append(ast.unparse(only))
         else:
             raise _refusal(what, f"it needs {source or 'a file beside its own'}")
 
-    def _is_new(self, name: str, origin: str, what: str) -> bool:
+    def _is_new(self, name: str, thing: Any, what: str) -> bool:
         """Whether a name is met for the first time; in one file it cannot stand for two things."""
-        known = self._origins.setdefault(name, origin)
-        if known != origin:
-            raise _refusal(what, f"{name} would stand for two things, of {known} and of {origin}")
-        return name not in self.definitions and origin not in self.added
+        if name not in self._meanings:
+            self._meanings[name] = thing
+            return True
+        if self._meanings[name] is not thing:
+            raise _refusal(what, f"the name {name} stands for something else there")
+        return False
 
 
 def _refusal(what: str, reason: str) -> UserError:
     return UserError(f"export: {what} cannot be written into model.py, which has torch alone: {reason}")
-
-
-def _one_by_one(statement: ast.stmt) -> Iterator[ast.Import | ast.ImportFrom]:
-    """An import of several names as one for each."""
-    if isinstance(statement, ast.Import):
-        yield from (ast.Import([alias]) for alias in statement.names)
-    elif isinstance(statement, ast.ImportFrom):
-        yield from (ast.ImportFrom(statement.module, [alias], 0) for alias in statement.names)
 
 
 def _bound_by(statement: ast.stmt) -> Iterator[str]:
