@@ -9,7 +9,7 @@ from torch import Tensor
 from lengthlab.model import biased, halves
 from lengthlab.model.between import geglu, rms_norm
 from lengthlab.model.biased import biased_attention
-from lengthlab.model.halves import can_be_one, first_half, second_half
+from lengthlab.model.halves import can_be_one, first_half, second_half, suits
 from lengthlab.model.kernels.library import NUMBERS, compiler, library
 from lengthlab.optimizers import orthogonalise as newton_schulz
 
@@ -116,6 +116,7 @@ def test_what_fits() -> None:
     assert can_be_one(torch.zeros(1, 2, 32), 64)
     assert not can_be_one(torch.zeros(1, 2, 24), 64) and not can_be_one(torch.zeros(1, 2, 32), 24)
     assert not can_be_one(torch.zeros(1, 2, 32, dtype=torch.float64), 64)
+    assert suits(512, 2048) and not suits(1024, 4096)
 
 
 def attention(kind: torch.dtype, q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Sequence[Tensor]:

@@ -11,6 +11,7 @@ from lengthlab.batches import TEST_BLOCK, Batch, Pipeline, joined
 from lengthlab.evaluation.answers import Answers, answers_together, is_correct, rows_at_once, rows_kept
 from lengthlab.evaluation.examples import Example, ExampleFile
 from lengthlab.formats.vocabulary import END, PAD, Vocabulary
+from lengthlab.model.kernels.threads import kernels_take_threads
 from lengthlab.model.transformer import Transformer
 from lengthlab.statistics import wilson
 
@@ -98,7 +99,8 @@ def _evaluating(model: Transformer) -> Iterator[None]:
     was_training = model.training
     model.eval()
     try:
-        yield
+        with kernels_take_threads(model.in_kernels):
+            yield
     finally:
         model.train(was_training)
 

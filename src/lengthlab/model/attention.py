@@ -16,7 +16,7 @@ from lengthlab.encodings.encoding import Encoding
 from lengthlab.model import flex
 from lengthlab.model.biased import biased_attention
 from lengthlab.model.cache import Branch, Cache
-from lengthlab.model.products import Lookup, Unnormed, together
+from lengthlab.model.products import Input, together
 
 FEW = 8  # queries below which torch's own fused attention is faster than ours, if nothing has a gradient
 
@@ -89,7 +89,7 @@ def as_encodings(modules: nn.ModuleList) -> list[Encoding]:
 
 
 class Attention(nn.Module):
-    """Multi-head attention over queries `x[:, first:]` and keys `x`."""
+    """Multi-head attention of the last positions to all."""
 
     def __init__(self, options: ModelOptions, encodings: Sequence[Encoding], common_bias: Sequence[bool]) -> None:
         super().__init__()
@@ -109,15 +109,15 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
         self.log_scale = nn.Parameter(torch.ones(options.heads, 1, 1)) if learned else None
 
-    def forward(self, x: Tensor | Lookup | Unnormed, context: Context, layer: int, first: int = 0) -> Tensor:
-        return self.out(self.heads_together(x, context, layer, first))
+    def forward(self, asking: Input, x: Input, context: Context, layer: int) -> Tensor:
+        """What all heads found, side by side and before the output matrix: (B, Tq, W).
 
-    def heads_together(self, x: Tensor | Lookup | Unnormed, context: Context, layer: int, first: int = 0) -> Tensor:
-        """What all heads found, side by side: (B, Tq, W)."""
-        context = context.from_query(first)
+        Queries are made of `asking`, which is x or its last positions; keys and values of x.
+        """
+        context = context.from_query(x.shape[1] - asking.shape[1])
         pairs = zip(as_encodings(self.encodings), context.ids, self.common_bias, strict=True)
         acting = [Acting(encoding, ids, in_context) for encoding, ids, in_context in pairs]
-        q, k, v = self.project(x, first, acting)
+        q, k, v = self.project(asking, x, acting)
         if context.cache is not None:
             k, v = context.cache.extend(layer, k, v)
         if context.blocks is not None:
@@ -127,14 +127,12 @@ class Attention(nn.Module):
             attended = self.attend(q, k, v, acting, context, layer)
         return attended.transpose(1, 2).flatten(2)
 
-    def project(
-        self, x: Tensor | Lookup | Unnormed, first: int, acting: Sequence[Acting]
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries from `first` on, keys and values, rotated: (B, H, T, D)."""
-        if first or not torch.is_grad_enabled():
-            (q,), (k, v) = together(x[:, first:], self.q), together(x, self.k, self.v)
-        else:
+    def project(self, asking: Input, x: Input, acting: Sequence[Acting]) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, rotated: (B, H, T, D)."""
+        if asking.shape == x.shape and torch.is_grad_enabled():
             q, k, v = together(x, self.q, self.k, self.v)
+        else:
+            (q,), (k, v) = together(asking, self.q), together(x, self.k, self.v)
         q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))
         for one in acting:
             q, k = one.rotate(q, k)

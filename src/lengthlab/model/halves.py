@@ -17,6 +17,7 @@ from lengthlab.model.kernels.library import NUMBERS, ROWS, TILE, library
 from lengthlab.model.kernels.threads import parts, side_by_side
 
 FEW = 24  # tokens for which torch is as fast: a kernel first arranges the weights anew
+LARGEST = 2**20  # numbers in a matrix: larger ones leave the caches, and torch multiplies bf16 twice as fast
 
 
 def first_half(x: Tensor, gain: Tensor, weights: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -40,11 +41,15 @@ def kernels_here() -> bool:
     return _kernels(torch.float32) is not None
 
 
+def suits(width: int, hidden: int) -> bool:
+    """Whether the kernels compute blocks of this width, with a feed-forward layer of that width."""
+    return width % 16 == 0 and hidden % 16 == 0 and width * hidden <= LARGEST and kernels_here()
+
+
 def can_be_one(x: Tensor, hidden: int) -> bool:
-    """Whether the kernels can compute the halves of a block of this width, with a feed-forward layer of that width."""
-    fits = x.dtype is torch.float32 and x.shape[-1] % 16 == 0 and hidden % 16 == 0
+    """Whether the kernels can compute the halves of a block of this width, and it pays."""
     pays = torch.is_grad_enabled() or x.shape[:-1].numel() >= FEW
-    return fits and pays and x.device.type == "cpu" and kernels_here()
+    return pays and x.dtype is torch.float32 and x.device.type == "cpu" and suits(x.shape[-1], hidden)
 
 
 class _FirstHalf(torch.autograd.Function):

@@ -24,6 +24,10 @@ class Lookup:
     table: Tensor
     tokens: Tensor  # (B, T)
 
+    @property
+    def shape(self) -> torch.Size:
+        return torch.Size([*self.tokens.shape, self.table.shape[1]])
+
     def __getitem__(self, part: tuple[slice, slice]) -> "Lookup":
         return Lookup(self.table, self.tokens[part])
 
@@ -35,11 +39,15 @@ class Unnormed:
     x: Tensor
     gain: Tensor  # (W,)
 
-    def __getitem__(self, part: tuple[slice, slice]) -> "Unnormed":
-        return Unnormed(self.x[part], self.gain)
+    @property
+    def shape(self) -> torch.Size:
+        return self.x.shape
 
 
-def together(x: Tensor | Lookup | Unnormed, *layers: nn.Linear) -> Sequence[Tensor]:
+Input = Tensor | Lookup | Unnormed
+
+
+def together(x: Input, *layers: nn.Linear) -> Sequence[Tensor]:
     """What several layers make of the same input; in training one product, which is faster than several small ones."""
     if isinstance(x, Unnormed):
         return first_half(x.x, x.gain, [layer.weight for layer in layers])

@@ -15,8 +15,8 @@ from lengthlab.model.attention import Attention, Context, Ids, Recorder, as_enco
 from lengthlab.model.between import fused, geglu, rms_norm
 from lengthlab.model.cache import Branch, Cache
 from lengthlab.model.flex import Documents
-from lengthlab.model.halves import can_be_one, second_half
-from lengthlab.model.products import Lookup, Unnormed, has_hooks, together
+from lengthlab.model.halves import can_be_one, second_half, suits
+from lengthlab.model.products import Input, Lookup, Unnormed, has_hooks, together
 
 
 class RMSNorm(nn.Module):
@@ -64,16 +64,13 @@ class Block(nn.Module):
 
         `words` says which rows of a table x consists of, if it does.
         """
-        norms = cast(list[RMSNorm], list(self.norms))
-        attention_in, attention_out, feedforward_in, feedforward_out = norms
+        _, attention_out, feedforward_in, feedforward_out = norms = cast(list[RMSNorm], list(self.norms))
         watched = has_hooks(self)
         plain = not (self.training and self.dropout) and self.feedforward.compiled is None
         in_halves = plain and not watched and can_be_one(x, self.feedforward.gate.out_features)
-        if words and not watched:  # in fp32 whatever autocast does: gradients of many tokens are added up here
-            normed = Lookup(rms_norm(words.table, attention_in.weight), words.tokens)
-        else:
-            normed = Unnormed(x, attention_in.weight) if in_halves else attention_in(x)
-        attended, x = self.attention.heads_together(normed, context, layer, first), x[:, first:]
+        last = x[:, first:].contiguous() if first else x  # once: each slice costs the backward pass zeros and a sum
+        asking, normed = self._normed(x, last, None if watched else words, in_halves)
+        attended, x = self.attention(asking, normed, context, layer), last
         if in_halves:
             matrices = (self.attention.out, self.feedforward.gate, self.feedforward.up, self.feedforward.down)
             gains = [norm.weight for norm in norms[1:]]
@@ -81,6 +78,17 @@ class Block(nn.Module):
         x = x + F.dropout(attention_out(self.attention.out(attended)), self.dropout, self.training)
         made = feedforward_out(self.feedforward(feedforward_in(x)))
         return x + F.dropout(made, self.dropout, self.training)
+
+    def _normed(self, x: Tensor, last: Tensor, words: Lookup | None, in_halves: bool) -> tuple[Input, Input]:
+        """What attention makes its queries of, the last positions, and what it makes keys and values of."""
+        norm, first = cast(RMSNorm, self.norms[0]), x.shape[1] - last.shape[1]
+        if words:  # in fp32 whatever autocast does: gradients of many tokens are added up here
+            looked_up = Lookup(rms_norm(words.table, norm.weight), words.tokens)
+            return looked_up[:, first:], looked_up
+        if in_halves:
+            return Unnormed(last, norm.weight), Unnormed(x, norm.weight)
+        normed = norm(x)
+        return normed[:, first:], normed
 
 
 class Transformer(nn.Module):
@@ -121,6 +129,11 @@ class Transformer(nn.Module):
     @property
     def device(self) -> torch.device:
         return self.embedding.weight.device
+
+    @property
+    def in_kernels(self) -> bool:
+        """Whether the kernels compute most of it."""
+        return self.device.type == "cpu" and suits(self.options.width, self.options.feedforward)
 
     def fuse(self) -> None:
         """Compile what lies between the matrix products, for training."""

@@ -22,11 +22,11 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 def orthogonalise(matrices: Tensor, steps: int = 5, precision: torch.dtype = torch.float32) -> Tensor:
     """Move the singular values of each matrix (N, rows, columns) near 1 by `steps` quintic Newton-Schulz steps."""
+    if (kernel := _kernel(matrices, precision)) is not None:
+        return _in_caches(kernel, matrices.contiguous(), steps)
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices
-    x = x / x.flatten(1).norm(dim=1).clamp(min=1e-7)[:, None, None]
-    kernel = _kernel(x, precision)
-    x = _in_torch(x.to(precision), steps) if kernel is None else _in_caches(kernel, x, steps)
+    x = _in_torch((x / x.flatten(1).norm(dim=1).clamp(min=1e-7)[:, None, None]).to(precision), steps)
     return (x.mT if tall else x).to(matrices.dtype)
 
 
@@ -43,12 +43,13 @@ def _kernel(x: Tensor, precision: torch.dtype) -> ctypes.CDLL | None:
     return library("orthogonalise", f"-DNUMBER={NUMBERS[precision]}") if fits and x.device.type == "cpu" else None
 
 
-def _in_caches(kernel: ctypes.CDLL, x: Tensor, steps: int) -> Tensor:
-    x, coefficients = x.contiguous(), torch.tensor(COEFFICIENTS)
+def _in_caches(kernel: ctypes.CDLL, given: Tensor, steps: int) -> Tensor:
+    made, coefficients = torch.empty_like(given), torch.tensor(COEFFICIENTS)
 
     def some(first: int, end: int) -> None:
-        numbers = [end - first, *x.shape[1:], steps, x[first].data_ptr(), coefficients.data_ptr()]
+        addresses = [tensor.data_ptr() for tensor in (given[first], coefficients, made[first])]
+        numbers = [end - first, *given.shape[1:], steps, *addresses]
         kernel.orthogonalise((ctypes.c_int64 * len(numbers))(*numbers))
 
-    side_by_side([partial(some, *one) for one in parts(len(x))])
-    return x
+    side_by_side([partial(some, *one) for one in parts(len(given))])
+    return made

@@ -18,6 +18,7 @@ from lengthlab.config.schema import Config
 from lengthlab.errors import RunFailed
 from lengthlab.formats.vocabulary import PAD
 from lengthlab.model.build import build_model, keep_freed_memory
+from lengthlab.model.kernels.threads import kernels_take_threads
 from lengthlab.model.transformer import Transformer
 from lengthlab.optimizers import OPTIMIZERS
 from lengthlab.seeding import torch_generator
@@ -105,6 +106,10 @@ class Engine:
 
     def train_on(self, batches: list[Batch], step: int) -> dict[str, Any]:
         """Forward and backward over all batches, one update of all weights."""
+        with kernels_take_threads(self.model.in_kernels and not self.hardware.compile):
+            return self._train_on(batches, step)
+
+    def _train_on(self, batches: list[Batch], step: int) -> dict[str, Any]:
         training = self.config.training
         counted = sum(int((batch.targets != PAD).sum()) for batch in batches)
         if self.config.model.dropout:

@@ -74,18 +74,25 @@ static void clear(std::vector<Number> &rows, long count, long columns) {
   std::fill(rows.begin() + count * columns, rows.begin() + ROWS * columns, Number(0));
 }
 
+// the rows where they lie, if there are ROWS of them; else a copy with room for as many
+static const Number *whole(const Number *rows, long count, long columns, std::vector<Number> &room) {
+  if (count == ROWS) return rows;
+  std::memcpy(room.data(), rows, count * columns * sizeof(Number));
+  return room.data();
+}
+
 // products (ROWS, n) = rows (ROWS, columns) times a matrix in panels
-static void times(const std::vector<Number> &rows, long columns, const std::vector<Word> &panels, long n,
+static void times(const Number *rows, long columns, const std::vector<Word> &panels, long n,
                   std::vector<float> &products) {
-  multiply<Number, N>((const Word *)rows.data(), columns / PER, columns / PER, panels.data(), n, ROWS, products.data(),
+  multiply<Number, N>((const Word *)rows, columns / PER, columns / PER, panels.data(), n, ROWS, products.data(),
                       n);
 }
 
 // sums (n, columns) += left (ROWS, n) transposed times right (ROWS, columns)
-static void add_up(const std::vector<Number> &left, long n, const std::vector<Number> &right, long columns,
+static void add_up(const Number *left, long n, const Number *right, long columns,
                    std::vector<Word> &left_pairs, std::vector<Word> &right_pairs, float *sums) {
-  const Word *a = across(left.data(), ROWS, n, left_pairs.data());
-  const Word *b = across(right.data(), ROWS, columns, right_pairs.data());
+  const Word *a = across(left, ROWS, n, left_pairs.data());
+  const Word *b = across(right, ROWS, columns, right_pairs.data());
   add_products<Number, N>(a, n, b, ROWS / PER, n, sums, columns);
 }
 
@@ -101,7 +108,7 @@ extern "C" void first_forward(const First *p, long begin, long end) {
       const float inverse = p->inverse[first + r] = inverse_of(x, width);
       norm_row(x, p->gain, nullptr, inverse, normed.data() + r * width, width);
     }
-    times(normed, width, weights, columns, products);
+    times(normed.data(), width, weights, columns, products);
     for (long r = 0; r < count; r++)
       for (long part = 0; part < p->parts; part++)
         round_row(products.data() + r * columns + part * width, p->made[part] + (first + r) * width, width);
@@ -122,7 +129,7 @@ extern "C" void first_backward(const First *p, long begin, long end) {
         std::memcpy(d_made.data() + r * columns + part * width, p->back.d_made[part] + (first + r) * width,
                     width * sizeof(Number));
     clear(d_made, count, columns);
-    times(d_made, columns, weights, width, products);
+    times(d_made.data(), columns, weights, width, products);
     for (long r = 0; r < count; r++) {
       const float *x = p->x + (first + r) * width;
       const float inverse = p->inverse[first + r];
@@ -130,7 +137,7 @@ extern "C" void first_backward(const First *p, long begin, long end) {
       norm_row_back(x, p->gain, inverse, products.data() + r * width, nullptr, p->back.d_x + (first + r) * width,
                     p->back.d_gain, width);
     }
-    add_up(d_made, columns, normed, width, left, right, p->back.d_weights);
+    add_up(d_made.data(), columns, normed.data(), width, left, right, p->back.d_weights);
   }
 }
 
@@ -142,8 +149,7 @@ extern "C" void second_forward(const Second *p, long begin, long end) {
   std::vector<float> products(ROWS * widest);
   for (long first = begin; first < end; first += ROWS) {
     const long count = end - first < ROWS ? end - first : ROWS, at = first * width;
-    std::memcpy(attended.data(), p->attended + at, count * width * sizeof(Number));
-    times(attended, width, out, width, products);
+    times(whole(p->attended + at, count, width, attended), width, out, width, products);
     for (long r = 0; r < count; r++) {
       Number *y = p->y + at + r * width;
       float *x1 = p->x1 + at + r * width;
@@ -153,13 +159,13 @@ extern "C" void second_forward(const Second *p, long begin, long end) {
       const float next = p->inverse[1][first + r] = inverse_of(x1, width);
       norm_row(x1, p->gain[1], nullptr, next, normed.data() + r * width, width);
     }
-    times(normed, width, gate_up, 2 * hidden, products);
+    times(normed.data(), width, gate_up, 2 * hidden, products);
     for (long r = 0; r < count; r++) {
       Number *joined = p->joined + (first + r) * 2 * hidden;
       round_row(products.data() + r * 2 * hidden, joined, 2 * hidden);
       geglu_row(joined, joined + hidden, mixed.data() + r * hidden, hidden);
     }
-    times(mixed, hidden, down, width, products);
+    times(mixed.data(), hidden, down, width, products);
     for (long r = 0; r < count; r++) {
       Number *z = p->z + at + r * width;
       round_row(products.data() + r * width, z, width);
@@ -185,7 +191,7 @@ extern "C" void second_backward(const Second *p, long begin, long end) {
                     p->d_gain[2], width);
     }
     clear(d_z, count, width);
-    times(d_z, width, down, hidden, products);
+    times(d_z.data(), width, down, hidden, products);
     for (long r = 0; r < count; r++) {
       const Number *gate = p->joined + (first + r) * 2 * hidden;
       Number *d_gate = d_joined.data() + r * 2 * hidden;
@@ -193,8 +199,8 @@ extern "C" void second_backward(const Second *p, long begin, long end) {
                      mixed.data() + r * hidden, hidden);
     }
     clear(d_joined, count, 2 * hidden);
-    add_up(d_z, width, mixed, hidden, left, right, p->d_down);
-    times(d_joined, 2 * hidden, gate_up, width, products);
+    add_up(d_z.data(), width, mixed.data(), hidden, left, right, p->d_down);
+    times(d_joined.data(), 2 * hidden, gate_up, width, products);
     for (long r = 0; r < count; r++) {
       const long row = first + r, here = row * width;
       norm_row(p->x1 + here, p->gain[1], nullptr, p->inverse[1][row], normed.data() + r * width, width);
@@ -204,11 +210,10 @@ extern "C" void second_backward(const Second *p, long begin, long end) {
                     p->d_gain[0], width);
     }
     clear(d_y, count, width);
-    add_up(d_joined, 2 * hidden, normed, width, left, right, p->d_gate_up);
-    times(d_y, width, out, width, products);
+    add_up(d_joined.data(), 2 * hidden, normed.data(), width, left, right, p->d_gate_up);
+    times(d_y.data(), width, out, width, products);
     for (long r = 0; r < count; r++)
       round_row(products.data() + r * width, p->d_attended + at + r * width, width);
-    std::memcpy(attended.data(), p->attended + at, count * width * sizeof(Number));
-    add_up(d_y, width, attended, width, left, right, p->d_out);
+    add_up(d_y.data(), width, whole(p->attended + at, count, width, attended), width, left, right, p->d_out);
   }
 }

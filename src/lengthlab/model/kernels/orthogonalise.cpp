@@ -1,7 +1,9 @@
-// Newton-Schulz steps for matrices that stay in the caches: x <- a x + (b g + c g g) x with g = x x^T.
+// Newton-Schulz steps for matrices that stay in the caches: x <- a x + (b g + c g g) x with g = x x^T, after x was
+// divided by its norm; where x has more rows than columns, for its transposed.
 // The products that give a symmetric matrix are computed for half of it. NUMBER is what the products take: float, or
 // Half for bf16; x itself and all sums are fp32.
 #include "products.h"
+#include <algorithm>
 
 constexpr int N = WIDEST;
 typedef NUMBER Number;
@@ -12,10 +14,22 @@ constexpr int PER = K::PER;
 constexpr int PANEL = 2 * N;
 
 struct Problem {
-  long count, rows, columns, steps;  // rows <= columns, both multiples of 16
-  float *matrices;                   // (count, rows, columns), changed in place
-  const float *coefficients;         // a, b, c
+  long count, rows, columns, steps;  // multiples of 16
+  const float *given, *coefficients;  // (count, rows, columns); a, b, c
+  float *made;                        // (count, rows, columns)
 };
+
+static void transpose_all(const float *matrix, long rows, long columns, float *to) {
+  for (long i = 0; i < rows; i += N)
+    for (long j = 0; j < columns; j += N)
+      transpose_square<N>(matrix + i * columns + j, columns, N, to + j * rows + i, rows);
+}
+
+static float norm_of(const float *matrix, long size) {
+  Lanes squares = {};
+  for (long i = 0; i < size; i += N) squares += load<Lanes>(matrix + i) * load<Lanes>(matrix + i);
+  return std::sqrt(sum_of<N>(squares));
+}
 
 static void round_to(const std::vector<float> &from, std::vector<Number> &to, long size) {
   for (long i = 0; i < size; i += N) put<N>(to.data() + i, load<Lanes>(from.data() + i));
@@ -43,15 +57,19 @@ static void multiply_symmetric(const Word *rows, long words, const Word *panels,
 }
 
 extern "C" void orthogonalise(const Problem *p) {
-  const long rows = p->rows, columns = p->columns, size = rows * columns;
+  const bool tall = p->rows > p->columns;
+  const long rows = tall ? p->columns : p->rows, columns = tall ? p->rows : p->columns, size = rows * columns;
   const long padded = up_to(TILE, rows);  // what lies beyond the last row is computed too, and never read
   const float a = p->coefficients[0], b = p->coefficients[1], c = p->coefficients[2];
   std::vector<Number> x(padded * columns), gram(padded * rows), mixed(padded * rows);
   std::vector<Word> panels(up_to(PANEL, rows) * columns / PER), pairs(padded * columns / PER);
   std::vector<float> values(size), products(padded * columns), square(padded * rows), quartic(padded * rows);
   for (long m = 0; m < p->count; m++) {
-    float *matrix = p->matrices + m * size;
-    std::memcpy(values.data(), matrix, size * sizeof(float));
+    const float *given = p->given + m * size;
+    if (tall) transpose_all(given, columns, rows, values.data());
+    else std::memcpy(values.data(), given, size * sizeof(float));
+    const float inverse = 1 / std::max(norm_of(given, size), 1e-7f);
+    for (long i = 0; i < size; i += N) store(values.data() + i, load<Lanes>(values.data() + i) * inverse);
     for (long step = 0; step < p->steps; step++) {
       round_to(values, x, size);
       transpose<N>((const Word *)x.data(), columns / PER, rows, panels.data());
@@ -68,6 +86,7 @@ extern "C" void orthogonalise(const Problem *p) {
       for (long i = 0; i < size; i += N)
         store(values.data() + i, get<N>(x.data() + i) * a + load<Lanes>(products.data() + i));
     }
-    std::memcpy(matrix, values.data(), size * sizeof(float));
+    if (tall) transpose_all(values.data(), rows, columns, p->made + m * size);
+    else std::memcpy(p->made + m * size, values.data(), size * sizeof(float));
   }
 }

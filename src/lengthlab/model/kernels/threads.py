@@ -1,12 +1,36 @@
-"""Kernels in as many threads as torch uses; ctypes lets them run side by side."""
+"""Kernels in several threads; ctypes lets them run side by side."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 
 import torch
+
+_taken = 0  # threads that the kernels have taken over from torch
+
+
+@contextmanager
+def kernels_take_threads(enabled: bool = True) -> Iterator[None]:
+    """Within, the kernels have all of torch's threads and torch has one.
+
+    Where torch has several, they wait for work in busy loops, on the cores that the kernels' threads need: training
+    with two threads took longer than with one.
+    """
+    global _taken
+    had = torch.get_num_threads()
+    if not enabled or had == 1:
+        yield
+        return
+    _taken = had
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        _taken = 0
+        torch.set_num_threads(had)
 
 
 def parts(count: int, at_once: int = 1) -> list[tuple[int, int]]:
@@ -17,7 +41,7 @@ def parts(count: int, at_once: int = 1) -> list[tuple[int, int]]:
     [(0, 100)]
     """
     blocks = -(-count // at_once)
-    threads = max(1, min(torch.get_num_threads(), blocks))
+    threads = max(1, min(_taken or torch.get_num_threads(), blocks))
     bounds = [min(count, blocks * thread // threads * at_once) for thread in range(threads + 1)]
     return list(pairwise(bounds))
 
