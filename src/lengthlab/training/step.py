@@ -29,7 +29,7 @@ from lengthlab.training.schedule import Mastery, longest_digits, loops, rate_fac
 from lengthlab.training.world import World
 
 PACKED_ROWS = 16  # packed rows with one backward pass
-TOKENS_AT_ONCE = 2**13  # with one backward pass on a CPU: more only takes more memory
+TOKENS_AT_ONCE = 2**14  # with one backward pass on a CPU: more only takes more memory
 
 
 def answer_loss(model: Callable[..., Tensor], batch: Batch) -> tuple[Tensor, Tensor]:
