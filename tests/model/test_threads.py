@@ -1,6 +1,7 @@
 """Kernels in several threads."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -38,3 +39,7 @@ def test_calls_run_side_by_side_and_their_errors_come_out() -> None:
     side_by_side([both.wait, both.wait])
     with pytest.raises(ZeroDivisionError):
         side_by_side([lambda: None, lambda: 1 / 0])
+    ended = threading.Event()
+    with pytest.raises(ZeroDivisionError):
+        side_by_side([lambda: 1 / 0, lambda: (time.sleep(0.1), ended.set())])
+    assert ended.is_set()

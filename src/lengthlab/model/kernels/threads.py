@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -47,9 +47,12 @@ def parts(count: int, at_once: int = 1) -> list[tuple[int, int]]:
 
 
 def side_by_side(calls: Sequence[Callable[[], object]]) -> None:
-    """Make all calls, the first of them in this thread."""
+    """Make all calls, the first of them in this thread; whatever happens, none is left running in memory given back."""
     others = [_pool(len(calls) - 1).submit(call) for call in calls[1:]]
-    calls[0]()
+    try:
+        calls[0]()
+    finally:
+        wait(others)
     for other in others:
         other.result()
 
