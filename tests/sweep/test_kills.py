@@ -191,7 +191,10 @@ def ray_settings(driver: int) -> dict[str, str]:
     """What the processes of a cluster find in their environment."""
     settings: dict[str, str] = {}
     for pid in descendants(driver):
-        entries = Path(f"/proc/{pid}/environ").read_text().split("\0")
+        try:
+            entries = Path(f"/proc/{pid}/environ").read_text().split("\0")
+        except (ProcessLookupError, FileNotFoundError):  # it has ended meanwhile
+            continue
         settings |= {name: value for name, _, value in (entry.partition("=") for entry in entries)}
     return settings
 
@@ -210,11 +213,10 @@ def descendants(ancestor: int) -> set[int]:
 def sockets(pid: int) -> set[str]:
     """Inodes of the sockets that a process holds."""
     links = []
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            links.append(str(file.readlink()))
-        except OSError:
-            continue
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                links.append(str(file.readlink()))
     return {link[len("socket:[") : -1] for link in links if link.startswith("socket:")}
 
 
