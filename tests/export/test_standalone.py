@@ -3,6 +3,7 @@
 A new encoding is exported from its own file; ids that model.py does not make are refused.
 """
 
+import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +18,7 @@ from lengthlab.config.schema import Config
 from lengthlab.encodings import ENCODINGS
 from lengthlab.errors import UserError
 from lengthlab.export.folder import standalone
-from lengthlab.export.source import model_source
+from lengthlab.export.source import TEMPLATE, model_source
 from lengthlab.formats.vocabulary import END
 from lengthlab.model.build import build_model
 from lengthlab.model.transformer import Transformer
@@ -168,3 +169,10 @@ def test_what_needs_more_than_torch_is_refused_before_anything_is_written(
     mine("from scipy import special", "special.sqrt")
     with pytest.raises(UserError, match=r"export: encoding mine cannot be written into model\.py, .*: it needs scipy"):
         model_source(smoke("encoding=mine"))
+
+
+@pytest.mark.parametrize("asked", [[], ["12+34"], ["12", "-34"]])
+def test_as_a_program_it_says_how_to_ask(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["model.py", *asked])
+    with pytest.raises(SystemExit, match="usage: python model"):
+        runpy.run_path(str(TEMPLATE), run_name="__main__")

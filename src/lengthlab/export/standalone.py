@@ -224,7 +224,9 @@ def position_ids(options: dict, columns: list[tuple[str, int]]) -> list[int]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3 or not all(number.isdecimal() for number in sys.argv[1:]):
+        sys.exit("usage: python model.py 123 456")
     try:
-        print(load(Path(__file__).with_name("model.safetensors")).add(*sys.argv[1:3]))
+        print(load(Path(__file__).with_name("model.safetensors")).add(*sys.argv[1:]))
     except (NotImplementedError, ValueError) as error:
         sys.exit(f"model.py: {error}")
