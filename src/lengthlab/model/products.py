@@ -64,7 +64,10 @@ def together(x: Input, *layers: nn.Linear) -> Sequence[Tensor]:
 
 def has_hooks(module: nn.Module) -> bool:
     """Whether somebody wants to see all that goes through a module and its parts: the short ways do not call them."""
-    return any(part._forward_hooks or part._forward_pre_hooks or part._backward_hooks for part in module.modules())
+    return any(
+        part._forward_hooks or part._forward_pre_hooks or part._backward_hooks or part._backward_pre_hooks
+        for part in module.modules()
+    )
 
 
 class _Rows(torch.autograd.Function):
